@@ -61,7 +61,7 @@ class Records:
         return [self[k] for k in range(n_shown(len(self), max_rows))]
 
     def _repr_html_(self) -> str:
-        rows = [["–" if _is_absent(v) else _text(v) for v in row.values()] for row in self._first(markup.MAX_ROWS)]
+        rows = [list(map(cell_text, row.values())) for row in self._first(markup.MAX_ROWS)]
         return markup.page("", markup.table(self.columns, rows, len(self)))
 
     def __repr__(self) -> str:
@@ -76,6 +76,11 @@ class Records:
         if (left := len(self) + 1 - len(shown)) > 0:
             lines.append(f"… and {left:,} more rows")
         return "\n".join(lines)
+
+
+def cell_text(value: Any) -> str:
+    """Return a value as text in a table."""
+    return "–" if _is_absent(value) else _text(value)
 
 
 def _is_absent(value: Any) -> bool:

@@ -126,98 +126,14 @@ VERBS: dict[str, Callable[[Any, Path], None]] = {
 }
 MEANINGLESS = {
     *((kind, verb) for kind in ("comparison", "graph comparison") for verb in ("repr", "plot", "report", "explain")),
-    ("description", "repr"), ("description", "plot"),
+    ("description", "repr"),
 }  # fmt: skip
 """Verbs that have no sense for a kind; a comparison and a description are themselves what consoles show."""
 MISSING: dict[str, tuple[str, ...]] = {
-    "result": ("records",),
-    "neighbours": ("records",),
-    "blankets": (
-        "save",
-        "to_dict",
-        "records",
-        "html",
-        "repr",
-        "plot",
-        "report",
-        "explain",
-    ),
-    "region": (
-        "save",
-        "==",
-        "to_dict",
-        "records",
-        "html",
-        "repr",
-        "plot",
-        "report",
-        "explain",
-    ),
-    "skeleton": (
-        "records",
-        "explain",
-    ),
-    "network": (
-        "records",
-        "explain",
-    ),
-    "stability": (
-        "save",
-        "to_dict",
-        "report",
-        "explain",
-    ),
-    "edge stability": (
-        "save",
-        "to_dict",
-        "report",
-        "explain",
-    ),
-    "network stability": (
-        "save",
-        "to_dict",
-        "report",
-        "explain",
-    ),
-    "alpha path": (
-        "save",
-        "to_dict",
-        "report",
-        "explain",
-    ),
-    "causes": ("records",),
-    "hidden causes": ("records",),
-    "knockoffs": (
-        "plot",
-        "report",
-        "explain",
-    ),
-    "pairs": (
-        "save",
-        "==",
-        "to_dict",
-        "plot",
-        "report",
-        "explain",
-    ),
-    "description": (
-        "save",
-        "to_dict",
-        "report",
-        "explain",
-    ),
-    "comparison": (
-        "save",
-        "to_dict",
-        "records",
-        "html",
-    ),
-    "graph comparison": (
-        "save",
-        "to_dict",
-        "records",
-        "html",
-    ),
+    "blankets": ("save", "to_dict", "records", "html", "repr", "plot", "report", "explain"),
+    "region": ("save", "==", "to_dict", "records", "html", "repr", "plot", "report", "explain"),
+    "comparison": ("save", "to_dict", "records", "html"),
+    "graph comparison": ("save", "to_dict", "records", "html"),
 }
 """What is still missing."""
 

@@ -10,7 +10,7 @@ import typer
 import serape
 from serape.cli.base import answer, command
 from serape.cli.data_options import DataOptions
-from serape.cli.options import AsJson, Jobs, Output, Target, check_files, read_network
+from serape.cli.options import AsJson, Jobs, Output, Picture, Report, Target, check_files, read_network, write_files
 from serape.cli.show import MAX_COLUMNS, print_grid, print_json, print_line
 from serape.data.writing import write_table
 from serape.errors import OptionError
@@ -52,7 +52,9 @@ def knockoffs(
     copies: Annotated[
         Path | None, typer.Option(help="Write the knockoffs to this .csv file.", rich_help_panel=_OUTPUT)
     ] = None,
+    picture: Picture = None,
     output: Output = None,
+    report: Report = None,
     as_json: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.", rich_help_panel=_OUTPUT)] = False,
 ) -> None:
@@ -60,7 +62,7 @@ def knockoffs(
 
     Prints W of every column, which columns are selected, how the knockoffs were drawn, and notes.
     """
-    check_files(output, copies)
+    check_files(output, copies, picture=picture, report=report)
     if offset not in (0, 1):
         raise OptionError(f"--offset is 0 or 1, not {offset}")
     table = data.read()
@@ -72,8 +74,7 @@ def knockoffs(
             print_json(found.to_dict())
         else:
             _show(found)
-        if output is not None:
-            found.save(output)
+        write_files(found, output, report, picture)
         if copies is not None:
             write_table(serape.knockoffs(table, target, law, random_state=seed, n_jobs=jobs, progress=progress), copies)
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import typer
@@ -97,21 +94,23 @@ def path(
     search: QuestionOptions,
     picture: Picture = None,
     output: Output = None,
+    report: Report = None,
     as_json: AsJson = False,
 ) -> None:
     """Find which columns enter the blanket of a column as alpha grows.
 
     Prints the smallest alpha at which each column enters.
     """
-    check_files(output, picture=picture)
+    check_files(output, picture=picture, report=report)
     settings = search.checked()
     table = data.read()
 
     def show(found: serape.AlphaPath) -> None:
-        enters = {row["variable"]: row["enters"] for row in found.records}
-        _print({**asdict(found), "enters": enters}, lambda: show_path(found), as_json, output)
-        if picture is not None:
-            found.plot(picture)
+        if as_json:
+            print_json(found.to_dict())
+        else:
+            show_path(found)
+        write_files(found, output, report, picture)
 
     answer(
         lambda: serape.alpha_path(
@@ -173,13 +172,14 @@ def stability(
     search: SearchOptions,
     picture: Picture = None,
     output: Output = None,
+    report: Report = None,
     as_json: AsJson = False,
 ) -> None:
     """Find how often each column, or each edge, is in the answer when the search is repeated on drawn rows.
 
     Prints the share of the draws in which each is found, and a bound on the expected number of false selections.
     """
-    check_files(output, picture=picture)
+    check_files(output, picture=picture, report=report)
     if threshold is not None and not 0 < threshold <= 1:
         raise OptionError(f"--threshold must be above 0 and at most 1, not {threshold:g}")
     if max_false is not None and not (max_false > 0 and threshold is None and sampling == "half"):
@@ -192,7 +192,15 @@ def stability(
     def show(found: serape.Stability | serape.EdgeStability) -> None:
         least = found.resolved(threshold, max_false, assume)
         bound = found.false_selections(least, assume) if found.pairs and 0.5 < least <= 1 else None
-        _print(_selected(found, least, bound), lambda: show_stability(found, least, bound), as_json, output)
+        content = _selected(found, least, bound)
+        if as_json:
+            print_json(content)
+        else:
+            show_stability(found, least, bound)
+        if output is not None:
+            atomic_write(output, json.dumps(finite(content), indent=1, allow_nan=False) + "\n")
+        if report is not None:
+            found.report(report)
         if picture is not None:
             found.plot(picture, threshold=threshold, max_false=max_false, assume=assume)
 
@@ -213,12 +221,3 @@ def _selected(
     if bound is not None:
         content |= {"assume": bound.assume, "expected_false": bound.bound, "assumptions": bound.assumptions}
     return content
-
-
-def _print(content: dict[str, Any], print_tables: Callable[[], None], as_json: bool, output: Path | None) -> None:
-    if as_json:
-        print_json(content)
-    else:
-        print_tables()
-    if output is not None:
-        atomic_write(output, json.dumps(finite(content), indent=1, allow_nan=False) + "\n")

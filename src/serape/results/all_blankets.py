@@ -17,7 +17,7 @@ from serape.results.call import Call
 from serape.results.charts import draw_blankets
 from serape.results.displayed import rate_text
 from serape.results.exchanges import Exchange, Names, Trial, exchanges
-from serape.results.kind import Kind
+from serape.results.kind import ResultKind
 from serape.results.saved import known, lists, text_lists, texts
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _NAMED = 20  # variables in a text
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AllBlankets(Kind, file="serape-blankets-1"):
+class AllBlankets(ResultKind, file="serape-blankets-1"):
     """The blankets of a target that the data cannot tell apart, and the status of their members.
 
     Examples

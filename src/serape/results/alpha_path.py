@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from serape.errors import abbreviate
+from serape.errors import OptionError, abbreviate, suggestion
 from serape.markup import plain
 from serape.records import Records
 from serape.results.charts import draw_alpha_path
-from serape.results.displayed import Displayed
-from serape.results.pictures import figure_of, picture_format, save_picture
+from serape.results.kind import ResultKind
+from serape.results.saved import lists, rate
 from serape.types import Finds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from serape.results.report import Around
+
 
 @dataclass(frozen=True, repr=False)
-class AlphaPath(Displayed):
+class AlphaPath(ResultKind, file="serape-path-1"):
     """The members found at each significance level.
 
     Examples
@@ -56,6 +57,11 @@ class AlphaPath(Displayed):
     notes: tuple[str, ...] = ()
     """Remarks about the data and the search."""
 
+    @property
+    def enters(self) -> dict[str, float]:
+        """By variable found at some alpha, the first alpha."""
+        return dict(zip(self.records["variable"], self.records["enters"], strict=True))
+
     @cached_property
     def records(self) -> Records:
         """For every variable found at some alpha, the first alpha and the share of alphas at which it is found.
@@ -83,12 +89,54 @@ class AlphaPath(Displayed):
         A member at one alpha need not be one at a larger alpha, so a row may have gaps. `path` is a file for the
         picture (.png, .svg, .pdf), `ax` are axes to draw in.
         """
-        if path is not None:
-            picture_format(Path(path))
-        ax = draw_alpha_path(self, ax)
-        if path is not None:
-            save_picture(figure_of(ax), Path(path))
-        return ax
+        return self._drawn(path, lambda: draw_alpha_path(self, ax))
+
+    _kicker = "Members as alpha grows"
+
+    def _around(self) -> Around:
+        from serape.results.report import Around, Member
+
+        members = [
+            Member(row["variable"], "neighbour", f"from alpha {row['enters']:.3g}", row["share"])
+            for row in self.records
+        ]
+        return Around(
+            self.target,
+            members,
+            {"neighbour": "found at some alpha"},
+            {"found at every alpha": 1.0, "at half of them": 0.5},
+        )
+
+    def explain(self, variable: str) -> str:
+        """Return from which alpha on a variable is found."""
+        for row in self.records:
+            if row["variable"] == variable:
+                count = round(row["share"] * len(self.alphas))
+                return plain(
+                    f"{variable} enters at alpha {row['enters']:.3g} and is found at {count:,} of {len(self.alphas):,} "
+                    f"levels."
+                )
+        found = list(self.enters)
+        raise OptionError(
+            f"{variable!r} is found at no alpha up to {self.alphas[-1]:g}; found are "
+            f"{abbreviate(found) or 'no variables'}.{suggestion(str(variable), found)}"
+        )
+
+    _entries = (
+        "target", "finds", "alphas", "members", "variables", "algorithm", "test", "tests", "seconds", "complete",
+        "notes", "enters",
+    )  # fmt: skip
+    _readers: ClassVar = {
+        "alphas": lambda values: tuple(map(rate, values)),
+        "members": lists,
+    }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], **made: Any) -> Self:
+        """Return the path that `to_dict` wrote."""
+        if not 0 < len(content["alphas"]) == len(content["members"]):
+            raise ValueError("there must be members at every alpha")
+        return super().from_dict(content, **made)
 
     @property
     def title(self) -> str:

@@ -13,7 +13,7 @@ from serape.formats import dot_text
 from serape.markup import plain
 from serape.records import Records
 from serape.results.displayed import evidence_table, rate_text
-from serape.results.kind import Kind
+from serape.results.kind import ResultKind
 from serape.results.pictures import draw_graph, save_picture
 from serape.results.result import Result
 from serape.results.saved import known, named_texts, texts
@@ -42,7 +42,7 @@ MARKS = {
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Causes(Kind, file="serape-causes-1"):
+class Causes(ResultKind, file="serape-causes-1"):
     """The causes and effects of a target, how they were found, and why each is one.
 
     Examples

@@ -58,6 +58,32 @@ def draw_stability(found: Stability, threshold: float, bound: float | None = Non
     return ax
 
 
+def draw_values(
+    values: Sequence[tuple[str, float]],
+    coloured: Collection[str],
+    title: str,
+    axis: str,
+    none: str,
+    ax: Axes | None = None,
+    *,
+    mark: tuple[float, str] | None = None,
+) -> Axes:
+    """Draw a bar for each variable, the first ones, some of them coloured, and a line with a text at a value."""
+    check_matplotlib()
+    n = n_shown(len(values), MAX_BARS)
+    first = values[:n]
+    others = f"{_count(len(values) - n, 'other variable')} not drawn." if n < len(values) else ""
+    ax = _rows([name for name, _ in first], title, others, axis, ax)
+    if not first:
+        return _empty(ax, none)
+    colours = [LIGHT.accent if name in coloured else LIGHT.pale for name, _ in first]
+    ax.barh(range(len(first)), [value for _, value in first], height=0.66, color=colours, zorder=2)
+    ax.set_xlim(0, 1.1 * max([first[0][1], *([] if mark is None else mark[:1])]))
+    if mark is not None:
+        _mark(ax, *mark, len(first), "right")
+    return ax
+
+
 def draw_alpha_path(found: AlphaPath, ax: Axes | None = None) -> Axes:
     """Draw the alphas at which variables are members; see `AlphaPath.plot`."""
     check_matplotlib()

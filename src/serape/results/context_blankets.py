@@ -16,7 +16,7 @@ from serape.markup import plain
 from serape.records import Records
 from serape.results.charts import draw_membership
 from serape.results.displayed import rate_text
-from serape.results.kind import Kind
+from serape.results.kind import ResultKind
 from serape.results.result import Result
 from serape.results.saved import known, log_p, named_texts, number, texts
 
@@ -65,7 +65,7 @@ class Difference:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class ContextBlankets(Kind, file="serape-contexts-1"):
+class ContextBlankets(ResultKind, file="serape-contexts-1"):
     """The blanket of a target in several contexts: what is in all of them, what is in some, and what differs.
 
     Examples

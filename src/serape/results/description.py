@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+import os
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 
 from serape.data.degenerate import NameGroups
-from serape.data.kinds import Kind
+from serape.data.kinds import KINDS, Kind
 from serape.data.notes import has_sparse_levels
 from serape.data.table import Table
-from serape.errors import n_shown
+from serape.errors import OptionError, n_shown, suggestion
 from serape.markup import plain
 from serape.records import Records
-from serape.results.displayed import Displayed
-from serape.results.saved import json_text
+from serape.results.charts import draw_values
+from serape.results.kind import ResultKind
+from serape.results.saved import count, lists, number, one_of, optional, rate, texts
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
-FORMAT = "serape-description-1"
 COLUMN_HEADS = ("variable", "kind", "levels", "missing", "about")
+_NONE = "No value is missing."
 _MAX_LEVELS = 3  # named among a column's values
 _MAX_LETTERS = 20
 
@@ -96,7 +99,7 @@ class NearlyDetermined:
 
 
 @dataclass(frozen=True, repr=False)
-class Description(Displayed):
+class Description(ResultKind, file="serape-description-1"):
     """The columns of a table, what is odd about them, and what the automatic choice would be.
 
     Examples
@@ -142,13 +145,38 @@ class Description(Displayed):
         """Return a pandas frame with a row for every column."""
         return self.records.to_pandas()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the description as plain dicts, lists, text and numbers."""
-        return {"format": FORMAT, **asdict(self)}
+    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw the share of the rows in which the values of columns are missing, the largest first.
 
-    def to_json(self) -> str:
-        """Return the description as JSON."""
-        return json_text(self)
+        At most 30 columns are drawn; the number of others is written below. `path` is a file for the picture (.png,
+        .svg, .pdf), `ax` are axes to draw in.
+        """
+        gaps = sorted(((one.variable, one.missing / self.rows) for one in self.columns if one.missing), key=_descending)
+        names = [name for name, _ in gaps]
+        return self._drawn(path, lambda: draw_values(gaps, names, self.title, "share of missing values", _NONE, ax))
+
+    _kicker = "Description"
+
+    def explain(self, variable: str) -> str:
+        """Return what a column is taken for, and what is odd about it."""
+        for column in self.columns:
+            if column.variable == variable:
+                return plain(f"{variable} is {column.kind}, used as {column.used_as}: {column.about}.")
+        raise OptionError(
+            f"there is no variable {variable!r}.{suggestion(str(variable), [c.variable for c in self.columns])}"
+        )
+
+    _readers: ClassVar = {
+        "complete_rows": int,
+        "target": optional(str),
+        "columns": lambda values: tuple(_column(one) for one in values),
+        **dict.fromkeys(("empty", "constant", "identifiers", "dates", "copies", "leaks"), texts),
+        **dict.fromkeys(("duplicates", "rescaled"), lists),
+        "determined": lambda values: tuple(
+            NearlyDetermined(str(one["variable"]), str(one["by"]), number(one["left"])) for one in values
+        ),
+        "choices": lambda values: tuple(_choice(one) for one in values),
+    }
 
     @property
     def title(self) -> str:
@@ -169,6 +197,39 @@ class Description(Displayed):
         table = [f"  {line}" for line in repr(self.records).splitlines()]
         more = [f"  {line}" for line in self._how()]
         return plain("\n".join([self.title, *table, *more, *(f"  note: {note}" for note in self.notes)]))
+
+
+def _descending(item: tuple[str, float]) -> float:
+    return -item[1]
+
+
+def _column(content: Mapping[str, Any]) -> ColumnFacts:
+    words = {name: str(content[name]) for name in ("variable", "why", "used_as", "values")}
+    kind = one_of((*KINDS, "empty"))(content["kind"])
+    return ColumnFacts(
+        **words,
+        kind=cast("Kind", kind),
+        levels=count(content["levels"]),
+        missing=count(content["missing"]),
+        remarks=texts(content["remarks"]),
+    )
+
+
+def _choice(content: Mapping[str, Any]) -> AutomaticChoice:
+    def word(name: str) -> str | None:
+        return None if content[name] is None else str(content[name])
+
+    bound = content["max_conditioning"]
+    return AutomaticChoice(
+        question=str(content["question"]),
+        algorithm=str(content["algorithm"]),
+        test=word("test"),
+        alpha=optional(rate)(content["alpha"]),
+        fdr=optional(rate)(content["fdr"]),
+        fdr_method=word("fdr_method"),
+        max_conditioning=None if bound is None else count(bound),
+        score=word("score"),
+    )
 
 
 def column_facts(table: Table, position: int, remarks: Collection[str] = ()) -> ColumnFacts:

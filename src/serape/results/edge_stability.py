@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from serape.errors import OptionError, suggestion
+from serape.markup import plain
 from serape.records import Records
 from serape.results.false_selections import Assumption
 from serape.results.pictures import draw_graph, picture_format, save_picture
+from serape.results.saved import known, one_of, optional, share, texts
 from serape.results.stability import Edge, Resampled
 from serape.types import FindsEdges
 
@@ -21,8 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class EdgeStability(Resampled[Edge]):
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class EdgeStability(Resampled[Edge], file="serape-edge-stability-1"):
     """How often each edge of a skeleton or network is found in resampled rows.
 
     `frequencies` has every pair that is adjacent in at least one draw, in the order of the variables.
@@ -110,11 +113,46 @@ class EdgeStability(Resampled[Edge]):
             save_picture(figure, Path(path))
         return figure
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain dicts, lists, text and numbers, with bounds on false selections."""
-        content = {**super().to_dict(), "edges": list(self.records)}
-        del content["frequencies"], content["directions"]
-        return content
+    @classmethod
+    def _names(cls) -> tuple[str, ...]:
+        return *(name for name in super()._names() if name not in ("frequencies", "directions")), "edges"
+
+    _readers: ClassVar = {
+        **Resampled._readers,
+        "finds": one_of(("skeleton", "network")),
+        "variables": texts,
+        "score": optional(str),
+    }
+
+    @property
+    def edges(self) -> list[dict[str, Any]]:
+        """Every edge that is found in at least one draw, and how often."""
+        return list(self.records)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], **made: Any) -> Self:
+        """Return the result that `to_dict` wrote."""
+        frequencies: dict[Edge, float] = {}
+        directions: dict[Edge, float] = {}
+        for row in content["edges"]:
+            a, b = known(texts([row["from"], row["to"]]), content["variables"])
+            frequencies[a, b] = share(row["share"])
+            directions |= {(a, b): share(row.get("forward", 0)), (b, a): share(row.get("backward", 0))}
+        directions = {arc: found for arc, found in directions.items() if found}
+        return super().from_dict(content, frequencies=frequencies, directions=directions, **made)
+
+    _kicker = "Stability of edges"
+
+    def explain(self, a: str, b: str) -> str:
+        """Return in how many draws two variables are adjacent and, for networks, in which direction."""
+        for name in (a, b):
+            if name not in self.variables:
+                raise OptionError(f"there is no variable {name!r}.{suggestion(str(name), self.variables)}")
+        share = self.frequencies.get((a, b), self.frequencies.get((b, a), 0.0))
+        said = f"{a} and {b} are adjacent in {round(share * self.draws):,} of {self.draws:,} draws ({share:.0%})"
+        ways = [(x, y, self.directions.get((x, y), 0.0)) for x, y in ((a, b), (b, a))]
+        told = [f"from {x} to {y} in {way:.0%}" for x, y, way in ways if way]
+        return plain(f"{said}; {' and '.join(told)}." if told else f"{said}.")
 
     @property
     def _question(self) -> str:

@@ -13,7 +13,7 @@ from serape.markup import plain
 from serape.records import Records
 from serape.results.charts import draw_membership
 from serape.results.displayed import rate_text, variables_text
-from serape.results.kind import Kind
+from serape.results.kind import ResultKind
 from serape.results.result import Result
 from serape.results.saved import known, texts
 
@@ -29,7 +29,7 @@ _NAMED = 20  # variables in a text
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class JointBlanket(Kind, file="serape-joint-1"):
+class JointBlanket(ResultKind, file="serape-joint-1"):
     """The blanket of several targets together: the smallest set outside them that tells all about them.
 
     Examples

@@ -20,6 +20,7 @@ from serape.results.displayed import Displayed
 from serape.results.pictures import figure_of, picture_format, save_picture
 from serape.results.saved import (
     counts,
+    finds,
     finite,
     json_text,
     number,
@@ -33,16 +34,17 @@ from serape.results.saved import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from serape.results.report.page import Page
+    from serape.records import Records
+    from serape.results.report import Around, Page
 
-KINDS: dict[str, type[Kind]] = {}
+RESULT_KINDS: dict[str, type[ResultKind]] = {}
 """The kinds of results, by the name of their files."""
 
 Reader = Callable[[Any], Any]
 
 READERS: Mapping[str, Reader] = {
     "target": str,
-    "finds": str,
+    "finds": finds,
     "algorithm": str,
     "test": str,
     "alpha": rate,
@@ -70,26 +72,32 @@ NEWER = frozenset({"data", "call", "fdr", "threshold", "adjusted_p"})
 """Entries that files of older versions lack."""
 
 
-class Kind(Displayed):
+class ResultKind(Displayed):
     """A kind of result."""
 
     format: ClassVar[str]
     """The name of its files."""
-    _entries: ClassVar[tuple[str, ...]]
-    """The fields and properties that a file has, in order."""
+    _entries: ClassVar[tuple[str, ...]] = ()
+    """The fields and properties that a file has, in order; all fields if none is named."""
     _readers: ClassVar[Mapping[str, Reader]] = {}
     """How the entries are read that only this kind has, or that mean something else in it."""
 
     def __init_subclass__(cls, file: str | None = None) -> None:
+        super().__init_subclass__()
         if file is not None:
             cls.format = file
-            KINDS[file] = cls
+            RESULT_KINDS[file] = cls
 
     # --- saving --------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain dicts, lists, text and numbers, fit for JSON: NaN is None, infinities are text."""
-        return {"format": self.format, **{name: self._plain(name) for name in self._entries}}
+        return {"format": self.format, **{name: self._plain(name) for name in self._names()}}
+
+    @classmethod
+    def _names(cls) -> tuple[str, ...]:
+        known: Any = cls
+        return cls._entries or tuple(one.name for one in fields(known))
 
     def _plain(self, name: str) -> Any:
         value = self._entry(name)
@@ -102,12 +110,12 @@ class Kind(Displayed):
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], **made: Any) -> Self:
         """Return the result that `to_dict` wrote; the fields in `made` are taken as they are."""
-        readers = {**READERS, **cls._readers}
+        readers, written = {**READERS, **cls._readers}, cls._names()
         known: Any = cls
         read = {
             one.name: readers[one.name](content[one.name])
             for one in fields(known)
-            if one.name in cls._entries and one.name not in made and not (one.name in NEWER and one.name not in content)
+            if one.name in written and one.name not in made and not (one.name in NEWER and one.name not in content)
         }
         found: Self = known(**read, **made)
         return found
@@ -121,7 +129,11 @@ class Kind(Displayed):
         atomic_write(Path(path), self.to_json())
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and isinstance(other, Kind) and said(self.to_dict()) == said(other.to_dict())
+        return (
+            type(self) is type(other)
+            and isinstance(other, ResultKind)
+            and said(self.to_dict()) == said(other.to_dict())
+        )
 
     __hash__ = None  # type: ignore[assignment]  # it holds dicts
 
@@ -149,5 +161,27 @@ class Kind(Displayed):
         atomic_write(Path(path), page_text(self._page()))
 
     def _page(self) -> Page:
-        """Return the content of the report."""
-        raise NotImplementedError
+        """Return the content of the report: by default the answer, the table, and what stands around the target."""
+        from serape.results.report import plain_page
+
+        return plain_page(self, self._kicker, self._around())
+
+    _kicker: ClassVar[str] = ""
+    """The kind of result, in a few words."""
+
+    def _around(self) -> Around | None:
+        """Return what the report draws around the target, if there is one."""
+        return None
+
+    # --- words ---------------------------------------------------------------------------------------------------
+
+    @property
+    def records(self) -> Records:
+        """The evidence: a table for any dataframe library."""
+        found: Records = self.evidence
+        return found
+
+    if TYPE_CHECKING:
+        evidence: Any
+        explain: Callable[..., Any]
+        """Return a sentence about a variable, or a pair of variables."""

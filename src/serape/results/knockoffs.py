@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from serape.checks import check_alpha
-from serape.errors import abbreviate, first_few
+from serape.errors import OptionError, abbreviate, first_few, suggestion
 from serape.markup import plain
 from serape.records import Records
+from serape.results.charts import draw_values
 from serape.results.displayed import variables_text
-from serape.results.kind import Kind
+from serape.results.kind import ResultKind
 from serape.results.saved import LEAST, known, number, rate, texts
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from serape.results.report import Around
+
 _NAMED = 20
+_NONE = "No variable tells more than its knockoff."
 
 
 def knockoff_threshold(statistics: Sequence[float], rate: float, offset: int = 1) -> float:
@@ -37,7 +45,7 @@ def knockoff_threshold(statistics: Sequence[float], rate: float, offset: int = 1
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KnockoffSelection(Kind, file="serape-knockoffs-1"):
+class KnockoffSelection(ResultKind, file="serape-knockoffs-1"):
     """The variables that stand out from their knockoffs, and the statistic W of every variable.
 
     Examples
@@ -90,7 +98,45 @@ class KnockoffSelection(Kind, file="serape-knockoffs-1"):
             }
         )
 
+    def explain(self, variable: str) -> str:
+        """Return whether a variable stands out from its knockoff."""
+        if variable == self.target:
+            raise OptionError(f"{variable!r} is the target itself; name another variable")
+        if variable not in self.statistics:
+            raise OptionError(f"there is no variable {variable!r}.{suggestion(str(variable), list(self.statistics))}")
+        if variable in self.same:
+            return plain(f"{variable} equals its knockoff in every row, so nothing can be discovered about it.")
+        w = self.statistics[variable]
+        if variable in self.members:
+            return plain(f"{variable} stands out from its knockoff: W = {w:.4g}, and {self.threshold:.4g} is enough.")
+        least = f"at least {self.threshold:.4g} is needed" if self.threshold < math.inf else "no W is enough"
+        return plain(f"{variable} does not stand out from its knockoff: W = {w:.4g}, and {least}.")
+
     # --- output ------------------------------------------------------------------------------------------------------
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw W of the variables that tell more than their knockoffs, the largest first, and the threshold.
+
+        At most 30 are drawn; the number of others is written below. `path` is a file for the picture (.png, .svg,
+        .pdf), `ax` are axes to draw in.
+        """
+        above = [(name, w) for name, w in sorted(self.statistics.items(), key=lambda item: -item[1]) if w > 0]
+        mark = (self.threshold, f"selected from {self.threshold:.3g}") if self.threshold < math.inf else None
+        return self._drawn(path, lambda: draw_values(above, self.members, self.title, "W", _NONE, ax, mark=mark))
+
+    _kicker = "Knockoffs"
+
+    def _around(self) -> Around:
+        from serape.results.report import Around, Member
+
+        largest = max([*self.statistics.values(), 0.0])
+        members = [
+            Member(name, "neighbour" if name in self.members else "member", f"W = {w:.4g}", w / largest)
+            for name, w in sorted(self.statistics.items(), key=lambda item: -item[1])
+            if w > 0
+        ]
+        legend = {"neighbour": "selected", "member": "tells more than its knockoff, but not enough"}
+        return Around(self.target, members, legend, {"the largest W": 1.0, "half of it": 0.5})
 
     _entries = (
         "target", "members", "statistics", "threshold", "fdr", "offset", "statistic", "network", "same", "rows",

@@ -7,7 +7,7 @@ from typing import Any
 
 from serape.errors import DataError, one_line
 from serape.files import as_path, no_file, parsed_json
-from serape.results.kind import KINDS
+from serape.results.kind import RESULT_KINDS
 from serape.results.structure import Structure
 
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError)
@@ -39,7 +39,7 @@ def load_result(path: str | os.PathLike[str]) -> Any:
     >>> serape.load_result("found.json").blanket == found.blanket
     True
     """
-    return _load(path, KINDS, "result")
+    return _load(path, RESULT_KINDS, "result")
 
 
 def load_structure(path: str | os.PathLike[str]) -> Structure:

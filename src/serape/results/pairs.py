@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.errors import OptionError, suggestion
+from serape.errors import OptionError, first_few, suggestion
 from serape.independence.outcomes import Floats, p_text
+from serape.markup import plain
 from serape.records import Records
+from serape.results.charts import draw_values
 from serape.results.deferred import Deferred
-from serape.results.displayed import Displayed
+from serape.results.kind import ResultKind
+from serape.results.saved import log_p, texts
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NONE = "No two variables depend on each other."
 
 
-@dataclass(frozen=True, repr=False)
-class Pairs(Displayed):
+@dataclass(frozen=True, repr=False, eq=False)
+class Pairs(ResultKind, file="serape-pairs-1"):
     """For every variable, the number of dependent variables and the strongest of them.
 
     Examples
@@ -58,6 +67,40 @@ class Pairs(Displayed):
 
     def __str__(self) -> str:
         return self.title
+
+    _readers: ClassVar = {"variables": texts}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], **made: Any) -> Self:
+        """Return the pairs that `to_dict` wrote."""
+        n = len(content["variables"])
+        dependents = np.array(content["dependents"], np.int64).reshape(n)
+        indices = np.array(content["indices"], np.int64).reshape(n, -1)
+        logs = [[-math.inf if value == "-inf" else log_p(value) for value in row] for row in content["log_p"]]
+        values = np.array(logs, np.float64).reshape(indices.shape)
+        if ((indices < -1) | (indices >= n)).any() or ((dependents < 0) | (dependents >= n)).any():
+            raise ValueError("a position is that of no variable")
+        return super().from_dict(content, dependents=dependents, indices=indices, log_p=values, **made)
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw the number of dependents of the variables that have most of them.
+
+        At most 30 are drawn; the number of others is written below. `path` is a file for the picture (.png, .svg,
+        .pdf), `ax` are axes to draw in.
+        """
+        counts = zip(self.variables, self.dependents.tolist(), strict=True)
+        most = sorted(((name, float(count)) for name, count in counts if count), key=lambda item: -item[1])
+        title = f"Dependent variables at alpha {self.alpha:g}"
+        return self._drawn(path, lambda: draw_values(most, self.variables, title, "dependents", _NONE, ax))
+
+    _kicker = "All pairs"
+
+    def explain(self, variable: str) -> str:
+        """Return how many variables depend on one, and the strongest."""
+        partners, count = self.partners(variable), int(self.dependents[self._position[variable]])
+        strongest = [f"{row['variable']} (p = {p_text(row['log_p'])})" for row in partners]
+        many = f"{count:,} of {len(self.variables) - 1:,} variables depend on {variable} at alpha {self.alpha:g}"
+        return plain(f"{many}; the strongest associations: {first_few(strongest)}." if strongest else f"{many}.")
 
     @cached_property
     def _position(self) -> dict[str, int]:

@@ -18,7 +18,7 @@ from serape.results.blanket_picture import draw_blanket
 from serape.results.call import Call
 from serape.results.displayed import evidence_table, rate_text
 from serape.results.explanation import Evidence, Explanation
-from serape.results.kind import Kind
+from serape.results.kind import ResultKind
 from serape.results.saved import known, number, optional, text_lists, texts
 from serape.types import Finds
 from serape.wording import setting
@@ -40,7 +40,7 @@ def _options(values: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, repr=False)
-class Result(Kind, file="serape-result-1"):
+class Result(ResultKind, file="serape-result-1"):
     """A blanket or neighbourhood, how it was found, and the evidence for each variable.
 
     Examples

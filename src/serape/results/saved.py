@@ -117,6 +117,34 @@ def named_texts(values: Any) -> dict[str, str]:
     return {str(name): str(one) for name, one in values.items()}
 
 
+def finds(value: Any) -> str:
+    """Return what a search about a target finds."""
+    return one_of(("blanket", "parents-children"))(value)
+
+
+def one_of(words: Sequence[str]) -> Callable[[Any], str]:
+    """Return a reader of one of some words."""
+
+    def read(value: Any) -> str:
+        if value not in words:
+            raise ValueError(f"{value!r} is none of {', '.join(words)}")
+        return str(value)
+
+    return read
+
+
+def share(value: Any) -> float:
+    """Return a number from 0 to 1."""
+    if value is None:
+        raise TypeError("a number is missing")
+    return number(value, 0, 1)
+
+
+def count(value: Any) -> int:
+    """Return a whole number, 0 or more."""
+    return int(number(int(value), 0))
+
+
 def log_p(value: Any) -> float:
     """Return the logarithm of a p-value."""
     return number(value, high=_ROUNDING)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
-from serape.errors import OptionError, first_few, shown
+from serape.errors import OptionError, first_few, shown, suggestion
 from serape.markup import plain
 from serape.records import Records
 from serape.results.charts import draw_stability
-from serape.results.displayed import Displayed, rate_text
+from serape.results.displayed import rate_text
 from serape.results.false_selections import (
     ASSUMPTIONS,
     Assumption,
@@ -22,12 +21,15 @@ from serape.results.false_selections import (
     check_assumption,
     max_false_selections,
 )
-from serape.results.pictures import figure_of, picture_format, save_picture
+from serape.results.kind import ResultKind
+from serape.results.saved import count, number, one_of, optional, rate, share
 from serape.types import Finds
 from serape.wording import setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from serape.results.report import Around
 
 Sampling = Literal["half", "bootstrap"]
 SAMPLINGS: tuple[Sampling, ...] = ("half", "bootstrap")
@@ -39,8 +41,8 @@ _LISTED = 20
 _PRINTED = (0.6, 0.75, 0.9)  # thresholds whose bounds are printed
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Resampled(Displayed, Generic[Item]):
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Resampled(ResultKind, Generic[Item]):
     """What `Stability` and `EdgeStability` have in common: how often something is found in resampled rows."""
 
     sampling: Sampling
@@ -124,13 +126,28 @@ class Resampled(Displayed, Generic[Item]):
             raise OptionError(f"threshold={threshold!r} and max_false={max_false!r} are two ways to say one thing")
         return self.threshold(max_false, assume)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain dicts, lists, text and numbers, with bounds on false selections."""
-        bounds = [self.false_selections(at, assume) for assume in ASSUMPTIONS for at in _PRINTED if self.pairs]
-        return {
-            **{f.name: getattr(self, f.name) for f in fields(self)},
-            "bounds": [{"assume": b.assume, "threshold": b.threshold, "expected_false": b.bound} for b in bounds],
-        }
+    # --- saving --------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def _names(cls) -> tuple[str, ...]:
+        return *super()._names(), "bounds"
+
+    _readers: ClassVar = {
+        "sampling": one_of(SAMPLINGS),
+        "draws": count,
+        "pairs": count,
+        "mean_size": number,
+        "mean_found": number,
+        "frequencies": lambda values: {str(name): share(one) for name, one in values.items()},
+        "test": optional(str),
+        "alpha": optional(rate),
+    }
+
+    @property
+    def bounds(self) -> list[dict[str, Any]]:
+        """Bounds on the expected number of false selections, for some thresholds."""
+        found = [self.false_selections(at, assume) for assume in ASSUMPTIONS for at in _PRINTED if self.pairs]
+        return [{"assume": one.assume, "threshold": one.threshold, "expected_false": one.bound} for one in found]
 
     @property
     def title(self) -> str:
@@ -182,8 +199,8 @@ class Resampled(Displayed, Generic[Item]):
         return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Stability(Resampled[str]):
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Stability(Resampled[str], file="serape-stability-1"):
     """How often each variable is found in resampled rows.
 
     Examples
@@ -227,13 +244,32 @@ class Stability(Resampled[str]):
         `stable`. If there is a bound on the expected number of false selections, it stands beside the threshold.
         """
         least = self.resolved(threshold, max_false, assume)
-        if path is not None:
-            picture_format(Path(path))
-        bounded = self.pairs and _THRESHOLD < least <= 1
-        ax = draw_stability(self, least, self.false_selections(least, assume).bound if bounded else None, ax)
-        if path is not None:
-            save_picture(figure_of(ax), Path(path))
-        return ax
+        bound = self.false_selections(least, assume).bound if self.pairs and _THRESHOLD < least <= 1 else None
+        return self._drawn(path, lambda: draw_stability(self, least, bound, ax))
+
+    _kicker = "Stability"
+
+    def _around(self) -> Around:
+        from serape.results.report import Around, Member
+
+        members = [
+            Member(
+                name, "neighbour" if share >= _THRESHOLD else "member", f"in {100 * share:.0f} % of the draws", share
+            )
+            for name, share in self.frequencies.items()
+            if share > 0
+        ]
+        legend = {"neighbour": "in at least half of the draws", "member": "in fewer"}
+        return Around(self.target, members, legend, {"in every draw": 1.0, "in half of them": 0.5})
+
+    def explain(self, variable: str) -> str:
+        """Return in how many draws a variable is found."""
+        if variable == self.target:
+            raise OptionError(f"{variable!r} is the target itself; name another variable")
+        if variable not in self.frequencies:
+            raise OptionError(f"there is no variable {variable!r}.{suggestion(str(variable), list(self.frequencies))}")
+        share = self.frequencies[variable]
+        return plain(f"{variable} is found in {round(share * self.draws):,} of {self.draws:,} draws ({share:.0%}).")
 
     @property
     def _question(self) -> str:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 from serape.bridges import as_networkx
 from serape.data.provenance import Provenance
 from serape.data.table import Table
-from serape.errors import DataError, OptionError
+from serape.errors import DataError, OptionError, first_few, suggestion
 from serape.files import atomic_write
 from serape.formats import SUFFIXES, bnlearn_text, dagitty_text, dot_text, graphml_text
+from serape.independence.outcomes import p_text
 from serape.knowledge import Knowledge
 from serape.markup import plain
 from serape.names import unknown
@@ -25,7 +26,7 @@ from serape.results.call import Call
 from serape.results.deferred import Deferred
 from serape.results.displayed import edge_table, rate_text
 from serape.results.graph_comparison import GraphComparison, compare_graphs, compared_classes
-from serape.results.kind import Kind
+from serape.results.kind import ResultKind
 from serape.results.pictures import draw_graph, save_picture
 from serape.results.saved import bits, known, log_p, number, optional, rate, texts
 from serape.structure.equivalence import completed, member
@@ -46,7 +47,7 @@ EVIDENCE = (
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
-class Structure(Kind, file="serape-structure-1"):
+class Structure(ResultKind, file="serape-structure-1"):
     """A skeleton or network, how it was found, and the evidence for each edge.
 
     Examples
@@ -139,6 +140,31 @@ class Structure(Kind, file="serape-structure-1"):
             if all(value is None for value in columns[name]):
                 del columns[name]
         return Records(columns)
+
+    def explain(self, a: str, b: str) -> str:
+        """Return whether two variables are adjacent, in which direction, and why: a text in sentences."""
+        for name in (a, b):
+            if name not in self.graph:
+                raise OptionError(f"there is no variable {name!r}.{suggestion(str(name), list(self.graph))}")
+        if a == b:
+            raise OptionError(f"{a!r} is named twice; name two variables")
+        forth, back = self.graph.has_edge(a, b), self.graph.has_edge(b, a)
+        if not (forth or back):
+            given = self.separating_sets.get(frozenset((a, b)))
+            why = "" if given is None else f": they are independent given {first_few(given) or 'nothing'}"
+            return plain(f"{a} and {b} are not adjacent{why}.")
+        x, y = (a, b) if forth else (b, a)
+        adjacent = f"There is an arc from {x} to {y}" if forth != back else f"{a} and {b} are adjacent"
+        evidence = self.graph.edges[x, y]
+        told = []
+        if evidence.get("given") is not None:
+            known = f" given {first_few(evidence['given'])}" if evidence["given"] else ""
+            told.append(f"{self.test} = {evidence['statistic']:.4g}, p = {p_text(evidence['log_p'])}{known}")
+        if evidence.get("gain") is not None:
+            told.append(f"the score would lose {evidence['gain']:.2f} without it")
+        why = f" ({'; '.join(told)})" if told else ""
+        undecided = "" if self.finds == "skeleton" or forth != back else " Its direction is not decided."
+        return plain(f"{adjacent}{why}.{undecided}")
 
     def compare(self, truth: Any) -> GraphComparison:
         """Compare the class with that of the true graph: structural Hamming distance, precision and recall.

@@ -1,9 +1,8 @@
-// Draws the graph. This file and page.js are joined and wrapped in one function when a report is made. Names come from
-// the data: they are only set as text, never as HTML. `content` has: mode ("around" one variable, or the "full" graph
-// with given positions), centre, variables (the first `described` of them can be chosen, the others are only mentioned),
-// drawn, edges, absent, label, rtl (the pattern of right-to-left names).
+// Draws the graph. tables.js, this file and page.js are joined and wrapped in one function when a report is made. Names
+// come from the data: they are only set as text, never as HTML. `content` has: mode ("around" one variable, or the "full"
+// graph with given positions), centre, variables (the first `described` of them can be chosen, the others are only
+// mentioned), drawn, edges, absent, label, rtl (the pattern of right-to-left names).
 
-const byId = (id) => document.getElementById(id);
 const content = JSON.parse(byId("content").textContent);
 const { variables, edges } = content;
 const graph = byId("graph");

@@ -17,7 +17,8 @@ from serape.markup import MAX_TEXT, RIGHT_TO_LEFT, escaped, prose, shown
 from serape.palette import themes_css
 from serape.results.saved import finite
 
-_SCRIPTS = ("graph.js", "page.js")
+_SCRIPTS = ("tables.js", "graph.js", "page.js")
+_GRAPH = re.compile('  <section aria-labelledby="graph-title">.*?</section>\n', re.DOTALL)
 
 
 class Name(str):
@@ -71,7 +72,7 @@ class Page:
     widths: Mapping[str, float]
     """The meaning of a line's width, from 0 to 1, for some widths."""
     graph: Mapping[str, Any]
-    """The data of the page's script: variables, edges and more; see graph.js."""
+    """The data of the page's script: variables, edges and more; see graph.js. A page without has only tables."""
     grids: Sequence[Grid]
     budget: Mapping[int, int]
     """The number of tests by size of the conditioning set."""
@@ -88,9 +89,10 @@ def page_text(page: Page) -> str:
     from importlib.metadata import version
 
     here = files(__package__)
-    template, style, *scripts = (
-        (here / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", *_SCRIPTS)
-    )
+    used = _SCRIPTS if page.graph else _SCRIPTS[:1]
+    template, style, *scripts = ((here / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", *used))
+    if not page.graph:
+        template = _GRAPH.sub("", template)
     style = themes_css() + style + _labels(page.grids)
     script = f'"use strict";\n(() => {{\n{"".join(scripts)}}})();\n'  # one scope of its own
     policy = (
@@ -118,7 +120,7 @@ def page_text(page: Page) -> str:
         ),
         "grids": "".join(map(_grid, page.grids)),
         "first_grid": escaped(page.grids[0].id),
-        "budget": _budget(page.budget, page.budget_about),
+        "budget": _budget(page.budget, page.budget_about) if page.budget_about else "",
         "notes": _notes(page.notes),
         "reproduce": _pairs(page.reproduce),
         "calls": "".join(
