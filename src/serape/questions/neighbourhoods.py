@@ -28,7 +28,6 @@ from serape.questions.deciding import Weighed, of_edge, of_sides
 from serape.questions.query import Query
 from serape.questions.run import Run
 from serape.search import BudgetSpent
-from serape.search.associations import Associations
 from serape.skeletons.skeleton import without_collector
 from serape.types import Rule
 
@@ -206,13 +205,10 @@ class _Targets:
             return {}
         cache, either = self.cache, self.query.algorithm.either_side
         both = self.query.algorithm.symmetric(self.query.options)
-        asked: dict[int, Associations | None] = {}
 
         def side(x: int, y: int) -> Weighed | None:
             """Return the weakest association of a member of the set of x."""
-            if x not in asked:
-                asked[x] = cache.associations_of(x)
-            test = None if (found := asked[x]) is None else found.get(y, x)
+            test = None if (pools := cache.associations.get(x)) is None else pools.get(y, x)
             return None if test is None else Weighed(test.counted, test)
 
         def edge(x: int, y: int) -> Weighed:
