@@ -42,6 +42,16 @@ class Levels:
         return math.log(self.level)
 
 
+class Rates(Levels):
+    """A false discovery rate that notes of which p-values and how many hypotheses it is asked."""
+
+    def log_threshold(self, log_p: Iterable[float], hypotheses: int) -> float:
+        """Return the level."""
+        known = list(log_p)
+        super().log_threshold(known, hypotheses)
+        return FalseDiscoveryRate(self.level).log_threshold(known, hypotheses)
+
+
 def by_steps(test: Scripted, levels: Levels, **settings: Any) -> Search:
     """Return a search with a false discovery rate that is bounded step by step."""
     return Search(test, fdr=cast("FalseDiscoveryRate", levels), stepwise=True, **settings)
@@ -340,33 +350,34 @@ class TestGroups:
 
 
 class TestRatesByStep:
-    def test_the_level_follows_from_candidates_and_members(self) -> None:
-        """Members that are tested given the same others are tested once."""
-        p = {"ac|b": 0.02, "ad|b": TOO_FEW_ROWS, "ab": 0.03, "ae|b": 0.01}
-        test, levels = Scripted(p), Levels(0.015)
+    @pytest.mark.parametrize(("of_member", "dependents"), [(0.03, [E, C]), (0.08, [E]), (TOO_FEW_ROWS, [E])])
+    def test_the_level_follows_from_candidates_and_members(self, of_member: Any, dependents: list[int]) -> None:
+        """C is dependent if the member is: of four hypotheses, .04 may be the third smallest p, but not the second."""
+        p = {"ac|b": 0.04, "ad|b": TOO_FEW_ROWS, "ab": of_member, "ae|b": 0.01}
+        test, levels = Scripted(p), Rates(0.06)
         search = by_steps(test, levels, excluded=[F])
-        assert search.dependents(A, [C, D, E], [B]) == [E]
-        assert levels.asked == [([0.01, 0.02, 0.03], 4)]
+        assert search.dependents(A, [C, D, E], [B]) == dependents
+        known = [] if of_member is TOO_FEW_ROWS else [of_member]
+        assert levels.asked == [([0.01, 0.04, 1.0], 4), ([0.0, 0.01, 0.04], 4), (sorted([*known, 0.01, 0.04]), 4)]
         assert test.asked == [(C, A, (B,)), (D, A, (B,)), (E, A, (B,)), (B, A, ())]
-        assert search.tally == Tally({1: 2, 0: 1}, {1: 1})
-        assert search.separating_set(A, C) == (B,)  # which is dependent at a level of alpha
-        assert search.strongest(A, [C], [B]) is None
-        assert levels.asked[1:] == [([0.02, 0.03], 4)]
-        assert search.tally == Tally({1: 3, 0: 1}, {1: 1})
+        assert search.tally == (Tally({1: 2, 0: 1}, {1: 1}) if known else Tally({1: 2}, {1: 1, 0: 1}))
+        assert (search.separating_set(A, C) == (B,)) == (C not in dependents)
+        search.dependents(A, [C, E], [B])  # the member is tested once given the same others
+        assert test.asked[4:] == [(C, A, (B,)), (E, A, (B,))]
 
-    def test_members_are_tested_given_the_others(self) -> None:
-        p = {"ab|c": 0.5, "ac|b": TOO_FEW_ROWS, "ad|bc": 0.002}
-        test, levels = Scripted(p), Levels(0.05)
+    def test_members_are_tested_given_the_others_only_if_that_may_decide(self) -> None:
+        p = {"ab|c": 0.5, "ac|b": TOO_FEW_ROWS, "ad|bc": 0.03, "ae|bc": 0.002, "af|bc": 0.9}
+        test, levels = Scripted(p), Rates(0.05)
         search = by_steps(test, levels)
-        search.dependents(A, [D], [B, C])
-        assert test.asked[1:] == [(B, A, (C,)), (C, A, (B,))]
-        assert levels.asked == [([0.002, 0.5], 5)]
-        assert search.tally == Tally({2: 1, 1: 1}, {1: 1})
+        assert search.strongest(A, [E, F], [B, C]) == E
+        assert search.strongest(A, [F], [B, C]) is None
+        assert test.asked == [(E, A, (B, C)), (F, A, (B, C)), (F, A, (B, C))]
+        assert (search.tally, search.separating_set(A, F)) == (Tally({2: 3}, {}), (B, C))
+        assert search.strongest(A, [D], [B, C]) is None  # .03 is too large for one of five, and not for the third
+        assert test.asked[4:] == [(B, A, (C,)), (C, A, (B,))]
+        assert levels.asked[-1] == ([0.03, 0.5], 5)
+        assert search.tally == Tally({2: 4, 1: 1}, {1: 1})
         assert (search.separating_set(A, B), search.separating_set(A, C)) == ((C,), None)
-        search.dependents(D, [A], [B, C])
-        assert test.asked[3:] == [(A, D, (B, C)), (B, D, (C,)), (C, D, (B,))]
-        search.dependents(D, [A], [B])
-        assert test.asked[6:] == [(A, D, (B,)), (B, D, ())]
 
     def test_other_rates_do_not_change_the_level(self) -> None:
         test = Scripted({"ab|c": 0.04})

@@ -12,6 +12,7 @@ independence: see `read_as_independence`.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
@@ -262,19 +263,31 @@ class Search(PreparingSearch):
         """
         if self._rate_by_step is None:
             return self.log_alpha
-        key = target, screen.given
-        if self._members_log_p is None or self._members_log_p[0] != key:
-            tests = [(x, tuple(z for z in screen.given if z != x)) for x in screen.given]
+        of_candidates, hypotheses = screen.log_p[screen.reliable], len(self.candidates(target))
+
+        def level(of_members: Sequence[float]) -> float:
+            assert self._rate_by_step is not None
+            return self._rate_by_step.log_threshold([*of_members, *of_candidates], hypotheses)
+
+        # The more members are certain, the higher the level: they are tested only where that may decide on a candidate.
+        lowest, highest = (level([log_p] * len(screen.given)) for log_p in (0.0, -math.inf))
+        found = lowest
+        if ((of_candidates > lowest) & (of_candidates <= highest)).any():
+            found = level(self._members_given_rest(target, screen.given))
+        self._separations.add_screen(screen, target, found)
+        return found
+
+    def _members_given_rest(self, target: int, members: tuple[int, ...]) -> list[float]:
+        """Test each member given the others, and return log p of the reliable tests."""
+        if self._members_log_p is None or self._members_log_p[0] != (target, members):
+            tests = [(x, tuple(z for z in members if z != x)) for x in members]
             outcomes = [self._member_outcome(x, target, rest) for x, rest in tests]
             for (x, rest), outcome in zip(tests, outcomes, strict=True):
                 self.tally.add(len(rest), outcome.reliable, not outcome.reliable)
                 if outcome.reliable:
                     self._note_outcome(x, target, rest, outcome)
-            self._members_log_p = key, [o.log_p for o in outcomes if o.reliable]
-        log_p = [*self._members_log_p[1], *screen.log_p[screen.reliable]]
-        level = self._rate_by_step.log_threshold(log_p, len(self.candidates(target)))
-        self._separations.add_screen(screen, target, level)
-        return level
+            self._members_log_p = (target, members), [o.log_p for o in outcomes if o.reliable]
+        return self._members_log_p[1]
 
     def _member_outcome(self, x: int, target: int, rest: tuple[int, ...]) -> Outcome:
         """Return the outcome of a test of a member given the others: computed once, however often it is asked for."""
