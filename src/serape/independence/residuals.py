@@ -7,8 +7,9 @@ X ⊥ Y | Z is judged by what Z leaves of X and Y:
    category becomes indicators of its levels but the most frequent one; levels of fewer than 5 rows, and those after
    the 64 most frequent ones, join that one. So neither skew nor heavy tails nor outliers matter.
 2. **Residuals** of the scores of X and Y in a linear regression on Z. Z is rich: the joint cells of its categories,
-   Hermite polynomials of the scores of its numbers up to degree 12, products of two numbers, slopes and curves by
-   cell, as long as each column of the regression has 5 rows (`Conditioning` in the core gives the order). Polynomials
+   polynomials of the scores of its numbers up to degree 12 (fewer, if a polynomial has next to nothing that those of
+   lower degree have not), products of two numbers, slopes and curves by cell, as long as each column of the regression
+   has 5 rows (`Conditioning` in the core gives the order). Polynomials
    of what Z explains of X and of Y (of a category, of the two combinations of its levels of which Z explains most), up
    to degree 11, are added: for classes and counts by a sum of members of Z (Ramsey 1969).
 3. **Is their covariance zero?** Wilks' Λ of the two blocks of residuals, with Rao's F. F is divided by how much more
@@ -43,8 +44,9 @@ allow.
 Weights multiply what is summed over rows. N is the sum of frequencies, or the effective number of rows of survey
 weights. With weights, questions about categories alone are answered by residuals too.
 
-Cost, with N rows and k columns in the regression: N k² for a conditioning set, then N k for each candidate. Scores take
-8 bytes per value.
+Cost, with N rows and k columns in the regression: N k² for a conditioning set, then N k for each candidate, as products
+of small matrices that stay in the cache. No column of the regression is kept: memory grows with 8 bytes per value for
+scores (2 of a category), 12 bytes per row for each conditioning set in use, and with the number of cells times k.
 """
 
 from __future__ import annotations
