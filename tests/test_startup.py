@@ -1,15 +1,57 @@
-"""Every public name is there, though it is imported when it is first used."""
+"""Nothing is imported before it is needed, and every public name is there all the same."""
 
 from __future__ import annotations
 
 import ast
+import json
 import pickle
+import pkgutil
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import serape
+from serape import cli
+from serape.cli.base import MODULES, find_command
+from serape.data.example import clinic
+from serape.data.writing import write_csv
+
+PROGRAM = """
+import json, sys
+import serape
+names = dir(serape)
+first = sorted(sys.modules)
+from serape.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit as stop:
+    assert not stop.code
+print(json.dumps([names, first, sorted(sys.modules)]))
+"""
+HEAVY = {"dask", "distributed", "duckdb", "joblib", "matplotlib", "narwhals", "networkx", "pandas", "polars", "pyarrow",
+         "scipy", "sklearn"}  # fmt: skip
+OTHER = {"serape.bridges", "serape.distributed", "serape.formats", "serape.networks", "serape.results.charts",
+         "serape.results.pictures", "serape.results.report", "serape.sklearn", "serape.structure",
+         "serape.studies"}  # fmt: skip
+"""What other questions need, and pictures and reports."""
+
+
+def test_what_is_imported(tmp_path: Path) -> None:
+    with (tmp_path / "patients.csv").open("w") as file:
+        write_csv(serape.Table(clinic(200)), file)
+    command = [sys.executable, "-c", PROGRAM, "blanket", str(tmp_path / "patients.csv"), "--target", "Anxiety"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    answer, _, last = done.stdout.strip().rpartition("\n")
+    assert answer.startswith("Markov blanket of Anxiety")
+    names, first, then = json.loads(last)
+    assert {*vars(serape)["__all__"]} <= {*names}
+    assert {name for name in first if name.startswith("serape")} == {"serape", "serape._core"}
+    assert not ({"numpy"} | HEAVY) & {*first}
+    assert not (HEAVY | OTHER) & {*then}
+    assert {name for name in then if name in MODULES.values()} == {"serape.cli.local"}
 
 
 def test_public_names() -> None:
@@ -32,3 +74,15 @@ def test_other_names() -> None:
     for name in ("markov_blankets", "_errors", "__wrapped__"):
         with pytest.raises(AttributeError, match=f"module 'serape' has no attribute '{name}'"):
             getattr(serape, name)
+
+
+def test_every_command_is_found() -> None:
+    """Each is listed with the module that defines it; a command that is not listed would never be found."""
+    modules = [f"serape.cli.{module.name}" for module in pkgutil.iter_modules(cli.__path__)]
+    for module in modules:
+        import_module(module)
+    from serape.cli.base import _made
+
+    assert _made.keys() == MODULES.keys()
+    for name, module in MODULES.items():
+        assert find_command(name).callback.__module__ == module

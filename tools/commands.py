@@ -17,8 +17,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from typer.models import ArgumentInfo, CommandInfo
 
-from serape.cli.app import app
-from serape.cli.base import EXIT_CODES
+from serape.cli.app import MODULES
+from serape.cli.base import EXIT_CODES, find_command
 from serape.cli.show import PIPED
 
 PATH = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
@@ -103,7 +103,7 @@ class Command:
 
 def commands() -> list[Command]:
     """Return the commands in the order of the help."""
-    listed = app.registered_commands
+    listed = [find_command(name) for name in MODULES]
     return [_command(info, [str(o.name) for o in listed if o.hidden and o.callback is info.callback])
             for info in listed if not info.hidden]  # fmt: skip
 
