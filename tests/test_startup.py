@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import pickle
 import pkgutil
 import subprocess
@@ -20,16 +21,17 @@ from serape.data.example import clinic
 from serape.data.writing import write_csv
 
 PROGRAM = """
-import json, sys
+import json, os, sys
 import serape
 names = dir(serape)
 first = sorted(sys.modules)
 from serape.cli import main
+assert "numpy" not in sys.modules
 try:
     main(sys.argv[1:])
 except SystemExit as stop:
     assert not stop.code
-print(json.dumps([names, first, sorted(sys.modules)]))
+print(json.dumps([names, first, sorted(sys.modules), os.environ["OPENBLAS_NUM_THREADS"]]))
 """
 HEAVY = {"dask", "distributed", "duckdb", "joblib", "matplotlib", "narwhals", "networkx", "pandas", "polars", "pyarrow",
          "scipy", "sklearn"}  # fmt: skip
@@ -42,16 +44,18 @@ OTHER = {"serape.bridges", "serape.distributed", "serape.formats", "serape.netwo
 def test_what_is_imported(tmp_path: Path) -> None:
     with (tmp_path / "patients.csv").open("w") as file:
         write_csv(serape.Table(clinic(200)), file)
+    settings = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     command = [sys.executable, "-c", PROGRAM, "blanket", str(tmp_path / "patients.csv"), "--target", "Anxiety"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=settings)
     answer, _, last = done.stdout.strip().rpartition("\n")
     assert answer.startswith("Markov blanket of Anxiety")
-    names, first, then = json.loads(last)
+    names, first, then, threads = json.loads(last)
     assert {*vars(serape)["__all__"]} <= {*names}
     assert {name for name in first if name.startswith("serape")} == {"serape", "serape._core"}
     assert not ({"numpy"} | HEAVY) & {*first}
     assert not (HEAVY | OTHER) & {*then}
     assert {name for name in then if name in MODULES.values()} == {"serape.cli.local"}
+    assert threads == "1"
 
 
 def test_public_names() -> None:

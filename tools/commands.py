@@ -52,6 +52,7 @@ that several commands share are [described once](#options-that-commands-share). 
 |---|---|
 | `NO_COLOR` | `1`, or any other text, turns colours off. |
 | `COLUMNS` | The width of tables, in place of that of the terminal. |
+| `OPENBLAS_NUM_THREADS` | Threads of NumPy's linear algebra, 1 if not set: the matrices are too small for several. |
 
 `serape --install-completion` installs completion in your shell: names of commands, options, algorithms, networks, and
 of the columns of a text file. `serape --version` prints the version.

@@ -100,6 +100,7 @@ app = typer.Typer(
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of NumPy: the matrices are too small for several threads
     out = sys.stdout
     if isinstance(out, io.TextIOWrapper):
         out.reconfigure(errors="backslashreplace")  # of names that its encoding lacks
