@@ -21,11 +21,7 @@ from serape.cli.values import (
 from serape.errors import DataError
 from serape.independence import TESTS
 from serape.local.registry import ALGORITHMS, names_of
-from serape.networks import bundled_networks
-from serape.results import pictures
-from serape.results.report import check_name
 from serape.settings import Settings
-from serape.structure.registry import CAUSAL_ALGORITHMS, NETWORK_ALGORITHMS
 
 _TESTS, _OUTPUT = "How to search", "Output"
 _EITHER = ("stability", "path")
@@ -35,6 +31,8 @@ _EITHER = ("stability", "path")
 
 
 def _complete_algorithm(context: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+    from serape.structure.registry import CAUSAL_ALGORITHMS, NETWORK_ALGORITHMS
+
     asked = context.info_name
     finds = context.params.get("finds") or (
         "blanket" if asked in ("blanket", "all-blankets", "contexts", "joint", *_EITHER) else "parents-children"
@@ -67,6 +65,8 @@ def _complete_test(incomplete: str) -> list[str]:
 
 def complete_network(incomplete: str) -> list[str]:
     """Complete the name of a bundled network."""
+    from serape.networks import bundled_networks
+
     return [entry["name"] for entry in bundled_networks() if entry["name"].startswith(incomplete)]
 
 
@@ -320,10 +320,14 @@ def read_network(name: str) -> serape.Network:
 def check_files(*paths: Path | None, picture: Path | None = None, report: Path | None = None) -> None:
     """Before the search, refuse files that cannot be written and pictures that cannot be drawn."""
     if report is not None:
+        from serape.results.report import check_name
+
         check_name(report)
     if picture is not None:
-        pictures.picture_format(picture)
-        pictures.check_matplotlib()
+        from serape.results.pictures import check_matplotlib, picture_format
+
+        picture_format(picture)
+        check_matplotlib()
     for path in (*paths, picture, report):
         if path is not None and not path.parent.is_dir():
             raise DataError(f"{path} cannot be written: there is no folder {path.parent}; create it first")
