@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t max_moderating_levels = 8;  // of a category
 constexpr double max_condition = 1e4;             // of features' products, beyond which their factor is refined
 
+constexpr std::uint32_t unnumbered = ~std::uint32_t{0};
 constexpr std::uint32_t no_feature = ~std::uint32_t{0};
 constexpr std::size_t some_cells = 256;  // whose means stay in the cache
 
@@ -59,6 +60,32 @@ std::vector<std::uint32_t> indicated_levels(const ResidualTest& test, std::span<
     return order;
 }
 
+DividedRows divide_rows(const ResidualTest& test, std::span<const std::uint32_t> categories) {
+    DividedRows made{std::vector<std::uint32_t>(test.stride(), 0)};
+    for (const std::uint32_t z : categories) {
+        const std::span<const std::uint16_t> codes = test.codes(z);
+        const std::uint64_t levels = test.table().levels(z);
+        std::uint32_t known = 0;
+        const auto number_by = [&](const auto& find) {
+            for (std::size_t r = 0; r < test.rows(); ++r) {
+                std::uint32_t& found = find(made.cell[r] * levels + codes[r]);
+                made.cell[r] = found = found == unnumbered ? known++ : found;
+            }
+        };
+        if (made.count * levels <= 4 * test.rows() + 4096) {
+            std::vector<std::uint32_t> number_of(made.count * levels, unnumbered);
+            number_by([&](std::uint64_t key) -> std::uint32_t& { return number_of[key]; });
+        } else {
+            std::unordered_map<std::uint64_t, std::uint32_t> number_of;
+            number_by([&](std::uint64_t key) -> std::uint32_t& {
+                return number_of.try_emplace(key, unnumbered).first->second;
+            });
+        }
+        made.count = known;
+    }
+    return made;
+}
+
 Conditioning::Conditioning(const ResidualTest& test, std::span<const std::uint32_t> given) : test_(test) {
     std::vector<std::uint32_t> numbers, categories;
     std::vector<std::uint32_t> sorted(given.begin(), given.end());
@@ -89,41 +116,17 @@ Conditioning::Conditioning(const ResidualTest& test, std::span<const std::uint32
 // Numbers the cells of the categories, and adds indicators of those that do not divide the rows.
 void Conditioning::divide(const std::vector<std::uint32_t>& categories) {
     const std::size_t rows = test_.rows();
-    const auto number = [&](std::span<const std::uint32_t> which) {
-        std::vector<std::uint32_t> cell(test_.stride(), 0);
-        std::size_t count = 1;
-        for (const std::uint32_t z : which) {
-            const std::span<const std::uint16_t> codes = test_.codes(z);
-            const std::uint64_t levels = test_.table().levels(z);
-            constexpr std::uint32_t unknown = ~std::uint32_t{0};
-            std::uint32_t known = 0;
-            if (count * levels <= 4 * rows + 4096) {
-                std::vector<std::uint32_t> number_of(count * levels, unknown);
-                for (std::size_t r = 0; r < rows; ++r) {
-                    std::uint32_t& found = number_of[cell[r] * levels + codes[r]];
-                    cell[r] = found = found == unknown ? known++ : found;
-                }
-            } else {
-                std::unordered_map<std::uint64_t, std::uint32_t> number_of;
-                for (std::size_t r = 0; r < rows; ++r) {
-                    const auto [at, is_new] = number_of.try_emplace(cell[r] * levels + codes[r], known);
-                    known += is_new;
-                    cell[r] = at->second;
-                }
-            }
-            count = known;
-        }
-        return std::pair(std::move(cell), count);
-    };
     if (!categories.empty()) {
-        auto [cell, count] = number(categories);
+        auto [cell, count] = divide_rows(test_, categories);
         std::size_t divides = categories.size();
         if (categories.size() > 1 && static_cast<double>(count) > budget_) {
             divides = static_cast<std::size_t>(
                 std::max_element(categories.begin(), categories.end(),
                                  [&](auto a, auto b) { return test_.table().levels(a) < test_.table().levels(b); }) -
                 categories.begin());
-            std::tie(cell, count) = number(std::span(&categories[divides], 1));
+            DividedRows by_one = divide_rows(test_, std::span(&categories[divides], 1));
+            cell = std::move(by_one.cell);
+            count = by_one.count;
         }
         cell_ = std::move(cell);
         cell_rows_.assign(count, 0.0);

@@ -147,6 +147,13 @@ class Sums {
     std::vector<double> by_cell_;
 };
 
+// The cells into which categories divide the rows, by row up to the stride, and how many there are.
+struct DividedRows {
+    std::vector<std::uint32_t> cell;
+    std::size_t count = 1;
+};
+DividedRows divide_rows(const ResidualTest& test, std::span<const std::uint32_t> categories);
+
 // The frequent levels of a category but the first of them.
 std::vector<std::uint32_t> indicated_levels(const ResidualTest& test, std::span<const std::uint16_t> codes,
                                             std::uint32_t levels, std::size_t max_levels, double min_rows);

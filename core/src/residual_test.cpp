@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -410,6 +411,50 @@ void ResidualTest::effects(std::uint32_t target, std::span<const std::uint32_t> 
                     [&](std::size_t, const ResidualComparison& comparison) { out[k] = comparison.effect(); });
         }
     }
+}
+
+bool ResidualTest::divides(std::span<const std::uint32_t> given) const {
+    std::vector<std::uint32_t> categories;
+    std::copy_if(given.begin(), given.end(), std::back_inserter(categories), [&](auto z) { return !number(z); });
+    return static_cast<double>(divide_rows(*this, categories).count) <= effective_rows_ / limits_.rows_per_column;
+}
+
+std::vector<std::uint64_t> ResidualTest::row_keys() const {
+    const auto mixed = [](std::uint64_t key) {  // splitmix64
+        key += 0x9e3779b97f4a7c15;
+        key = (key ^ key >> 30) * 0xbf58476d1ce4e5b9;
+        key = (key ^ key >> 27) * 0x94d049bb133111eb;
+        return key ^ key >> 31;
+    };
+    std::vector<std::uint64_t> keys(rows(), 0);
+    for (std::size_t column = 0; column < columns(); ++column) {
+        const Scores& of = scores_[column];
+        if (number(column)) {
+            // Rounded, as the last bits depend on the order of rows; the same for a number and its negative.
+            const double scale = std::sqrt(effective_rows_) * static_cast<double>(std::uint64_t{1} << 20);
+            for (std::size_t r = 0; r < rows(); ++r) {
+                keys[r] += mixed(static_cast<std::uint64_t>(std::llround(std::abs(of.columns[r]) * scale)));
+            }
+        } else {
+            std::vector<std::uint64_t> frequency(table_.levels(column), 0);
+            for (std::size_t r = 0; r < rows(); ++r) {
+                ++frequency[of.codes[r]];
+            }
+            for (std::size_t r = 0; r < rows(); ++r) {
+                keys[r] += mixed(frequency[of.codes[r]]);
+            }
+        }
+    }
+    std::vector<std::uint32_t> order(rows());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return keys[a] < keys[b]; });
+    for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+        const std::uint64_t key = keys[order[begin]];
+        for (; end < order.size() && keys[order[end]] == key; ++end) {
+            keys[order[end]] = mixed(key + (end - begin) * 0x9e3779b97f4a7c15);
+        }
+    }
+    return keys;
 }
 
 // --- subsets --------------------------------------------------------------------------------------------------------

@@ -100,6 +100,11 @@ class ResidualTest {
     // Of questions that are not about categories alone; those have NaN.
     void effects(std::uint32_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
                  CancellationToken& token, std::span<ResidualEffect> out) const;
+    // Whether the joint cells of the categories among these are few enough to divide the rows.
+    bool divides(std::span<const std::uint32_t> given) const;
+    // A number for each row that looks random, follows from its scores and the frequencies of its levels alone, and
+    // differs between equal rows.
+    std::vector<std::uint64_t> row_keys() const;
     SubsetAnswers search_subsets(const SubsetQuery& query, std::size_t threads, CancellationToken& token) const;
 
     // Subtracts the mean of a column that is multiplied by √w.

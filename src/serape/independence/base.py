@@ -88,6 +88,23 @@ class IndependenceTest(ABC):
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given."""
 
+    def clearly_dependent(
+        self,
+        target: int,
+        candidates: Candidates,
+        given: Sequence[int],
+        log_p: float,
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> ScreenResult | None:
+        """Return the answers of candidates that a part of the rows shows to be dependent, with a p of at most this.
+
+        None if there is no candidate of which it does; then all rows decide.
+        """
+        del target, candidates, given, log_p, threads, poll
+        return None
+
     def answer(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given if that is reliable; an unreliable test need not be computed."""
         return self.test(x, y, given)

@@ -35,6 +35,7 @@ Positions = NDArray[np.uint32]
 
 Value = TypeVar("Value")
 
+_FAR = math.log(1000)  # below the level
 _MAX_OUTCOMES = 1024  # that a search with a false discovery rate remembers
 
 
@@ -143,6 +144,8 @@ class Search(PreparingSearch):
         case others can be dependent where it is not; a note reports them.
         """
         target = int(target)
+        if rank == "significance" and (clear := self._clearly_dependent(target, candidates, given)) is not None:
+            return int(clear.xs[self.one_of(clear.strongest()[0])])
         screen = self.screen(target, candidates, given)
         indices, log_p = screen.strongest() if rank == "significance" else self._most_informative(screen)
         level = self._level(target, screen)
@@ -156,6 +159,22 @@ class Search(PreparingSearch):
                 )
             return None
         return int(screen.xs[self.one_of(indices)])
+
+    def _clearly_dependent(self, target: int, candidates: Candidates, given: Sequence[int]) -> ScreenResult | None:
+        """Return the answers of the candidates that a part of the rows clearly shows to be dependent, if there are any.
+
+        Their p is far below the level, whatever the other tests say. The other candidates count as not tested.
+        """
+        given = tuple(map(int, given))
+        if self._too_large(given):
+            return None
+        level = self.log_alpha
+        if self._rate_by_step is not None:
+            level = self._rate_by_step.log_threshold([], len(self.candidates(target)))
+        found = self.test.clearly_dependent(
+            target, candidates, given, level - _FAR, threads=self._threads, poll=self._tick
+        )
+        return None if found is None else self._record_screen(target, found)
 
     def _most_informative(self, screen: ScreenResult) -> tuple[list[int], float]:
         """Return the indices of the most informative reliable answers (several if they tie exactly) and their log p."""
@@ -295,7 +314,8 @@ class Search(PreparingSearch):
         if key not in self._member_outcomes:
             if len(self._member_outcomes) >= _MAX_OUTCOMES:
                 self._member_outcomes.clear()
-            self._member_outcomes[key] = self.test.test(x, target, rest)
+            clear = self.test.clearly_dependent(target, as_positions([x]), rest, self.log_alpha - _FAR, poll=self._tick)
+            self._member_outcomes[key] = self.test.test(x, target, rest) if clear is None else clear.outcome(0)
         return self._member_outcomes[key]
 
     def _ranked(self, screen: ScreenResult, indices: NDArray[np.intp]) -> NDArray[np.intp]:
