@@ -46,7 +46,8 @@ def test_the_part_is_the_same_for_any_order(table: serape.Table) -> None:
     other = data.iloc[order, ::-1].assign(strong=lambda d: -d["strong"])
     other["class"] = other["class"].cat.rename_categories({"high": "a", "low": "z"})
     part, turned = Residuals(table)._part, Residuals(serape.Table(other))._part
-    assert part is not None and turned is not None
+    assert part is not None
+    assert turned is not None
     assert (part.rows, len(set(part.table.numbers(NOISE)))) == (PART_ROWS, PART_ROWS)
     assert sorted(part.table.numbers(NOISE)) == sorted(turned.table.numbers(list(other).index("noise")))
     one, same = part.test(T, STRONG, [LEVELS]), turned.test(5, 4, [0])
@@ -63,7 +64,8 @@ def test_equal_rows_are_drawn_one_by_one() -> None:
 def test_answers_of_the_part_are_those_of_its_rows(table: serape.Table) -> None:
     test = Residuals(table)
     found = test.clearly_dependent(T, [STRONG, WEAK, NOISE, CLASS], [LEVELS])
-    assert found is not None and test._part is not None
+    assert found is not None
+    assert test._part is not None
     assert found.xs.tolist() == [STRONG, CLASS]
     assert (found.log_p <= CLEAR).all()
     assert found.outcome(0).rows == PART_ROWS
@@ -98,7 +100,8 @@ def test_searches_take_what_is_clear(table: serape.Table) -> None:
     assert search.separating_set(NOISE, T) is None
     assert search.strongest(T, [WEAK, NOISE], [STRONG]) == WEAK  # which all rows show
     first, second = search.ask(STRONG, T, [WEAK]), search.ask(WEAK, T, [STRONG])
-    assert first is not None and second is not None
+    assert first is not None
+    assert second is not None
     assert (first.rows, second.rows) == (PART_ROWS, ROWS)
 
 
