@@ -228,7 +228,7 @@ def test_members_are_told_whole() -> None:
 
 
 def test_parts_that_the_other_does_not_have_are_told_whole() -> None:
-    """As in a file that is damaged, or of another version."""
+    """In whichever order the two are given."""
     assert differences(SAID, SAID | {"options": 3}) == "options {'k': 1}, not 3"
     assert differences(SAID, {name: SAID[name] for name in SAID if name != "options"}) == "options {'k': 1}, not None"
 
