@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from mutants import MODULES, ROOT, equivalents, files_of_tests, mutants_of, path_of, report
-from mutation import core_code, python_code, schemata
+from mutants import MODULES, ROOT, equivalents, files_of_tests, mutants_of, path_of, report, tried
+from mutation import core_code, python_code, schemata, trial
+from mutation.core_code import Together
 from mutation.mutant import Mutant
 
 CODE = '''
@@ -132,6 +135,44 @@ def test_what_is_guarded_is_an_expression(code: str, changed: str, to: str, guar
     found, lines = schemata.guarded(code, {1: schemata.Edit(start, start + len(changed), to)})
     assert found.partition("#line 1\n")[2] == (guarded or code)
     assert lines == ({} if guarded is None else {1: range(1, 2)})
+
+
+@pytest.mark.parametrize(
+    "told", ["{path}:2:7: error: no", "vector:9:1: error: no\n{path}:2:7: required from here"], ids=["here", "header"]
+)
+def test_what_the_compiler_refuses_is_left_out_of_the_build(
+    told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, texts = tmp_path / "code.cpp", []
+    path.write_text("double f(double x) {\n    g(x + 1);\n    return x - y;\n}\n")
+
+    def core_with(path: Path, text: str, folder: Path) -> Path:
+        texts.append(text.partition("#line 1\n")[2].splitlines())
+        if len(texts) == 1:
+            raise subprocess.CalledProcessError(1, "c++", stderr=told.format(path=path))
+        return folder / "core.so"
+
+    monkeypatch.setattr(core_code, "_core_with", core_with)
+    mutants = core_code.mutants(path, "code.cpp")
+    built = core_code.built_together(path, mutants, tmp_path)
+    (last,) = (mutant for mutant in mutants if mutant.lines.start == 3)
+    assert built == Together(tmp_path / "core.so", {last.key: mutants.index(last) + 1})
+    assert "mutant_number" in texts[0][1]
+    assert texts[1][1:3] == ["    g(x + 1);", "    return (mutant_number == 4 ? (x + y) : (x - y));"]
+
+
+def test_a_mutant_of_a_build_is_chosen_by_its_number(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    seen = []
+
+    def notice(replaced: trial.Replaced, *_: object) -> int:
+        seen.append((replaced.name, replaced.path, os.environ[schemata.VARIABLE]))
+        return 1
+
+    monkeypatch.setenv(schemata.VARIABLE, "0")
+    monkeypatch.setattr(trial, "notice", notice)
+    mutant = mutants_of("core/src/residual_comparison.cpp")[5]
+    assert tried(mutant, [], [], tmp_path, Together(tmp_path / "core.so", {mutant.key: 6})) == 1
+    assert seen == [("serape._core", str(tmp_path / "core.so"), "6")]
 
 
 def test_the_listed_modules_tests_and_mutants_are_there() -> None:
