@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -156,11 +157,13 @@ class TestReading:
     def test_many_candidates(self) -> None:
         search = Search(Scripted(self.p))
         with search.read_as_independence("all"):
-            dependent, independent = search.partition(A, [D, E, C, B])
-            assert (dependent.xs.tolist(), independent.tolist()) == ([E], [D, C, B])
-            ranked, independent = search.ranked_split(A, [D, E, C, B])
-            assert (ranked, independent.tolist()) == ([E], [D, C, B])
+            dependent, independent = search.partition(A, [C, E, D, B])
+            assert (dependent.xs.tolist(), independent.tolist()) == ([E], [C, D, B])
+            ranked, independent = search.ranked_split(A, [C, E, D, B])
+            assert (ranked, independent.tolist()) == ([E], [C, D, B])
         assert [search.separating_set(x, A) for x in (B, C, D, E)] == [(), (), (), None]
+        dependent, independent = Search(Scripted(self.p)).partition(A, [C, E, D, B])
+        assert (dependent.xs.tolist(), independent.tolist()) == ([E], [D])
 
     def test_sets_that_are_too_large_are_not_read(self) -> None:
         search = Search(Scripted(), max_conditioning=0)
@@ -379,6 +382,18 @@ class TestRatesByStep:
         assert search.tally == Tally({2: 4, 1: 1}, {1: 1})
         assert (search.separating_set(A, B), search.separating_set(A, C)) == ((C,), None)
 
+    def test_an_unreliable_test_of_a_member_separates_nothing(self) -> None:
+        """Though it may have a p."""
+
+        class Doubtful(Scripted):
+            def test(self, x: int, y: int, given: Sequence[int] = ()) -> serape.Outcome:
+                outcome = super().test(x, y, given)
+                return replace(outcome, reliable=outcome.p < 0.4)
+
+        search = by_steps(Doubtful({"ab|c": 0.5}), Levels(0.05))
+        assert search.dependents(A, [D], [B, C]) == [D]
+        assert search.separating_set(A, B) is None
+
     def test_other_rates_do_not_change_the_level(self) -> None:
         test = Scripted({"ab|c": 0.04})
         assert Search(test, fdr=FalseDiscoveryRate(1e-9)).dependents(A, [B], [C]) == [B]
@@ -504,7 +519,7 @@ class TestEachGivenRest:
         assert test.asked[1:] == [(B, A, (C, D)), (C, A, (D,)), (D, A, (C,))]
 
     def test_known_and_required_members_are_not_tested(self) -> None:
-        p = dict.fromkeys(["ab|cde", "ac|bde", "ad|bce", "ae|bcd", "ae|bc"], 0.5)
+        p = dict.fromkeys(["ab|cde", "ac|bde", "ad|bce", "ae|bcd", "ae|bc", "ab|c", "ac|b"], 0.5)
         test = Scripted(p)
         knowledge = BoundKnowledge(required=[(A, B)])
         search = Search(test, subject=A, known=[C], knowledge=knowledge)
