@@ -80,7 +80,8 @@ _ALL = (
     DeviceKernel("correlations", "dependent pairs", pairs_by_correlation, _usual),
     DeviceKernel("correlations", "subsets of many", search_each_by_correlation, _small_sets),
 )
-_DEVICE: Final[Mapping[tuple[str, QuestionName], DeviceKernel]] = {(one.columns, one.question): one for one in _ALL}
+DEVICE: Final[Mapping[tuple[str, QuestionName], DeviceKernel]] = {(one.columns, one.question): one for one in _ALL}
+"""By the kind of columns and the question."""
 _PAYS: Final[Mapping[str, Mapping[QuestionName, Pays]]] = {
     columns: {one.question: one.pays for one in _ALL if one.columns == columns}
     for columns in dict.fromkeys(one.columns for one in _ALL)
@@ -108,7 +109,7 @@ class AtOnce:
         self._own = getattr(test, QUESTIONS[question].method) if answers_itself else None
         self._test = test
         self._columns = test.device_columns if backend == "device" else None
-        self._kernel = None if self._columns is None else _DEVICE[self._columns.kind, question]
+        self._kernel = None if self._columns is None else DEVICE[self._columns.kind, question]
 
     @property
     def together(self) -> int:

@@ -54,6 +54,7 @@ QUESTIONS: Final[Mapping[QuestionName, Question]] = {question.name: question for
 PATTERNS: Final[Questions] = frozenset(question.name for question in _ALL if not question.in_place_of)
 KERNELS: Final[Questions] = frozenset(QUESTIONS) - PATTERNS
 NO_QUESTIONS: Final[Questions] = frozenset()
+SCREENS: Final[Questions] = frozenset({"screen"})
 
 
 class DeviceColumns(Protocol):

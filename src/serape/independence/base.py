@@ -75,7 +75,7 @@ class IndependenceTest(ABC):
     on_cluster: ClassVar[bool] = False
     """Whether the workers of a cluster answer."""
     core_answers: ClassVar[Questions] = NO_QUESTIONS
-    """The patterns and kernels that the core answers, each in one call."""
+    """The patterns and kernels that the core, or arrays, answer in one call; the others are asked test by test."""
     kept_on_device: ClassVar[str | None] = None
     """What of its table a device keeps for it, by its name in `on_engine`; None if no device answers for it."""
     made_again_from: ClassVar[tuple[str, ...] | None] = None

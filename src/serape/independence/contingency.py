@@ -69,6 +69,7 @@ class ContingencyTest(IndependenceTest):
     statistic: ClassVar[Literal["g2", "x2"]]
     has_effect = True
     counts_cells = True
+    core_answers = IN_TABLES
     made_of: ClassVar[tuple[str, ...] | None] = ("statistic", "dof", "reliability", "minimum")
 
     def __init__(

@@ -58,6 +58,8 @@ from serape.independence.subset_query import SubsetQuery
 from serape.independence.subsets import SubsetResult, native_result
 from serape.wording import setting
 
+_BY_CORRELATION: Questions = frozenset({"screen", "subsets", "growing pool"})
+
 
 class CorrelationTest(IndependenceTest):
     """A test of independence by the partial correlations of a Table's continuous columns."""
@@ -67,6 +69,7 @@ class CorrelationTest(IndependenceTest):
     scored: ClassVar[bool] = False
     """Whether something stands for the values of a column."""
     has_effect = True
+    core_answers = _BY_CORRELATION
     made_of = ()
 
     def __init__(self, table: Table) -> None:
@@ -262,9 +265,6 @@ class CorrelationTest(IndependenceTest):
 def information_of_t(statistic: Floats, dof: Floats) -> Floats:
     """Return −½ ln(1 − r²) of the partial correlations r behind Student's t."""
     return np.asarray(0.5 * np.log1p(np.square(statistic) / dof))
-
-
-_BY_CORRELATION: Questions = frozenset({"screen", "subsets", "growing pool"})
 
 
 class FisherZ(CorrelationTest):
