@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,14 @@ import serape
 from gpu.runs import differences
 from gpu.test_searches import answer, both, check_same
 from serape.engines.gpu.device import Device
+from serape.engines.gpu.planes import DevicePlanes
 from serape.engines.gpu.spouses import DeviceSpouses
-from serape.independence import answering, device_separations
+from serape.independence import G2, answering, device_separations
 from serape.independence.backends import Shape
 from serape.independence.screens import CandidateGroups
 from serape.independence.subset_query import SubsetQuery
+from serape.local.hpc import de_pcs
+from serape.search import Search
 
 RULES: list[tuple[Any, Any]] = [("full", "dof"), ("adjusted", "dof"), ("adjusted", None)]
 
@@ -97,6 +101,24 @@ def test_separations_of_a_pool_are_those_of_the_core(
     check_same(*found)
     by_set = [{given: xs.tolist() for given, xs in one.separated_by_set(math.log(0.05)).items()} for one, _ in found]
     assert list(by_set[0].items()) == list(by_set[1].items())
+
+
+def test_searches_ask_the_device(device: Device, random: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    kernel = answering.DEVICE["planes", "subsets"]
+
+    def counted(test: G2, planes: DevicePlanes, query: SubsetQuery, **options: Any) -> Any:
+        asked.append(query.target)
+        return kernel.answer(test, planes, query, **options)
+
+    monkeypatch.setattr(answering, "LARGE_POOL", 2)
+    monkeypatch.setattr(
+        answering, "DEVICE", {**answering.DEVICE, ("planes", "subsets"): replace(kernel, answer=counted)}
+    )
+    core, ours = both(device, binary(random, 60, 300), "adjusted", "dof")
+    found = [de_pcs(Search(test, alpha=0.05), 0)[0] for test in (core, ours)]
+    assert found[0] == found[1]
+    assert asked == [0]
 
 
 @pytest.mark.parametrize("order", ["strength", "as-written"])
