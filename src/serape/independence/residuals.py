@@ -67,6 +67,7 @@ import numpy as np
 
 from serape import _core
 from serape.data.table import Table
+from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.contingency import other_statistic
 from serape.independence.effects import CORRELATION, Effects, in_bits, table_effects
@@ -95,6 +96,7 @@ class _Scored(NamedTuple):
 class Residuals(IndependenceTest):
     """Residuals of normal scores and indicators, given a rich basis of Z: for any mixture of columns."""
 
+    core_answers = SCREENS | {"subsets"}
     name = "residuals"
     curved = True
     has_effect = True
@@ -253,5 +255,6 @@ class Residuals(IndependenceTest):
 class MonotoneResiduals(Residuals):
     """As `Residuals`, but blind to curved dependence, and a little stronger where dependence is monotone."""
 
+    core_answers = SCREENS | {"subsets"}
     name = "monotone-residuals"
     curved = False

@@ -10,7 +10,7 @@ import numpy as np
 
 from serape.data.table import Table
 from serape.errors import OptionError, shown, suggestion
-from serape.independence import ContingencyTest, IndependenceTest
+from serape.independence import IndependenceTest
 from serape.local.registry import Algorithm, DataKind, automatic, find_algorithm, names_of, unknown_algorithm
 from serape.names import match
 from serape.settings import FIELDS, DataSettings
@@ -106,7 +106,7 @@ def _shape(data: Source) -> tuple[DataKind, int, int]:
     if isinstance(data, Table):
         categorical = data.identifiers.issuperset(data.continuous)
         return "categorical" if categorical else "numbers", len(data.names), data.rows
-    return "categorical" if isinstance(data, ContingencyTest) else "unknown", len(data.variables), data.rows or 0
+    return "categorical" if data.counts_cells else "unknown", len(data.variables), data.rows or 0
 
 
 def _known(asked: object, finds: Finds, others: Iterable[str] = ()) -> Algorithm:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.errors import OptionError
+from serape.independence import answering
 from serape.independence.outcomes import NO_OUTCOME, Candidates, Outcome, TestsSpent, as_positions
 from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import SubsetQuery
@@ -366,7 +367,7 @@ class Search(PreparingSearch):
         if self._budget is not None and self._budget.max_tests is not None:
             query = query._replace(max_tests=self._budget.tests_left(self.tally.performed))
             threads = 1  # so that the search ends after the same tests
-        answer = self.test.search_subsets
+        answer = functools.partial(answering.search_subsets, self.test)
         if self._read is not None:
             answer = functools.partial(search_subsets, self.test, self._read)
         try:
