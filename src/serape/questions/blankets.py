@@ -10,7 +10,6 @@ from serape._keywords import Keywords
 from serape.checks import is_several
 from serape.errors import InputTypeError, shown
 from serape.independence import table_of
-from serape.independence.outcomes import Tally
 from serape.independence.screens import ScreenResult
 from serape.parallel.marginals import marginal_tests, shared_tests
 from serape.parallel.precompute import precompute_steps
@@ -18,6 +17,7 @@ from serape.progress import ProgressCallback
 from serape.questions.query import Query
 from serape.questions.run import Run
 from serape.results.result import Result
+from serape.search.record import Record
 from serape.settings import RunSettings, Settings, question
 from serape.types import LocalAlgorithm
 
@@ -84,13 +84,13 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
     cache = query.cache(len(positions)) if settings.max_tests is None else None  # a count of tests for each target
     notes: list[str] = []
     common = query.excluded(-1)
-    precomputed: dict[int, Tally] = {}
+    precomputed: dict[int, Record] = {}
 
     def one(target: int, watch: ProgressCallback) -> Result:
         # Other targets have the first of several duplicates as a candidate; a target that is a duplicate does not.
         shared = cache if query.excluded(target) == common else None
-        result = query.run(target, watch=watch, marginals=known, cache=shared, notes=notes)
-        return result if target not in precomputed else result.with_added_tests(precomputed[target])
+        counted = precomputed.get(target)
+        return query.run(target, watch=watch, marginals=known, cache=shared, notes=notes, counted=counted)
 
     def done(target: int, result: Result) -> None:
         found[target] = query.attached(target, result)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -34,22 +35,22 @@ def resolve(data: Any, finds: Finds, settings: Settings) -> Query:
     key = "question", finds, id(settings)
     found: _Known | None = data.memory.get(key)
     if found is not None:
-        return _with_source(
-            found.query, on_engine(found.make_source(data), "gpu" if settings.run.engine == "gpu" else "cpu")
-        )
+        source = on_engine(found.make_source(data), "gpu" if settings.run.engine == "gpu" else "cpu")
+        return _with_source(found.query, source)
     query = Query.resolve(data, finds, settings)
     source = query.source
     if isinstance(source, G2 | X2) and not source.notes:
         make = partial(type(source), dof=source.dof, reliability=source.reliability, minimum=source.minimum)
-        _ = query.reported, query.own  # which depend on the test
         ordered = query.random_state is not None or settings.run.max_tests is not None
-        query.__dict__["memory"] = None if ordered else StepMemory()
+        query = replace(query, memory=None if ordered else StepMemory())
+        _ = query.reported, query.own  # which depend on the test
         known = _Known(settings, _with_source(query, None), make)  # keeps the id from being reused
         data.memory.put(key, known, STEP_BYTES)
     return query
 
 
 def _with_source(query: Query, source: IndependenceTest | None) -> Query:
+    """Return the same question with an equal test; what follows from it is not made again."""
     made = object.__new__(Query)
     made.__dict__.update(query.__dict__, source=source)
     return made

@@ -7,13 +7,10 @@ explanation says are read from here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from serape.independence.given_tests import GivenTests, VariableSets
 from serape.independence.outcomes import Outcome
 from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
@@ -165,55 +162,6 @@ def _shown(answers: Answers, x: int, log_alpha: float) -> Iterator[Found]:
 def _separates(one: Found) -> bool:
     """Return whether a test separates its pair."""
     return one[0] == 0.0
-
-
-_POOL_ARRAYS = ("_targets", "_pools", "_tests", "_rows")
-
-
-class PoolAssociations:
-    """The weakest association of each member of the pools of many targets, in arrays."""
-
-    def __init__(
-        self, targets: NDArray[np.uint32], pools: VariableSets, tests: GivenTests, rows: int | None = None
-    ) -> None:
-        self._targets, self._pools, self._tests, self._rows = targets, pools, tests, rows
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the content of a pickle: the arrays."""
-        return {name: value for name, value in self.__dict__.items() if name in _POOL_ARRAYS}
-
-    def get(self, x: int, target: int) -> DecidingTest | None:
-        """Return the weakest association of a member of the pool of a target, or None if it is not a member."""
-        at = self._place.get(target << 32 | x)
-        return None if at is None else self._test(at)
-
-    def of(self, target: int) -> Associations:
-        """Return those of one target."""
-        found = Associations()
-        for x in self._members[target]:
-            test = self._test(self._place[target << 32 | x])
-            found.note(x, target, test.outcome, test.given)
-        return found
-
-    def _test(self, at: int) -> DecidingTest:
-        log_p, statistic, dof, given = (column[at] for column in self._columns)
-        rows = self._rows if given else None  # as screens and searches have it
-        return DecidingTest(log_p, statistic, dof, True, rows, given)
-
-    @cached_property
-    def _members(self) -> dict[int, tuple[int, ...]]:
-        return dict(zip(self._targets.tolist(), self._pools, strict=True))
-
-    @cached_property
-    def _place(self) -> dict[int, int]:
-        """Where the test of a target and a member stands, by their number together."""
-        keys = self._targets.astype(np.int64).repeat(self._pools.sizes) << 32 | self._pools.members
-        return {key: k for k, key in enumerate(keys.tolist())}
-
-    @cached_property
-    def _columns(self) -> tuple[list[float], list[float], list[float], list[tuple[int, ...]]]:
-        tests = self._tests
-        return tests.log_p.tolist(), tests.statistic.tolist(), tests.dof.tolist(), list(tests.given)
 
 
 def weaker(tests: Iterable[DecidingTest | None]) -> DecidingTest | None:

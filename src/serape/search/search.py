@@ -74,7 +74,7 @@ class Search(PreparingSearch):
             outcome = read_outcome(self._read, self.test.answer(x, target, given))
         if not outcome.reliable:
             return None
-        self._note_outcome(x, target, given, outcome)
+        self._record.add_test(x, target, given, outcome, self.log_alpha)
         return outcome
 
     def independent(self, x: int, target: int, given: Sequence[int] = ()) -> bool:
@@ -118,7 +118,7 @@ class Search(PreparingSearch):
             self._note_screen(target, screen)
             return screen
         return self._record_screen(
-            target, self._screen(target, candidates, given, threads=self._threads, poll=self._tick)
+            target, self._screen(target, candidates, given, threads=self.threads, poll=self._tick)
         )
 
     @contextmanager
@@ -222,11 +222,11 @@ class Search(PreparingSearch):
         """
         target = int(target)
         groups = self.up_to_max_conditioning(groups, (also,))
-        screen, tally = self.test.screens(target, groups, also, threads=self._threads, poll=self._tick)
+        screen, tally = self.test.screens(target, groups, also, threads=self.threads, poll=self._tick)
         self.tally.merge(tally)
         if self.keeps_separations:
             for part in screen.by_group(groups, also):
-                self._separations.add_screen(part, target, self.log_alpha)
+                self._record.separations.add_screen(part, target, self.log_alpha)
         self._tick()
         return screen.dependents(self.log_alpha)
 
@@ -269,11 +269,11 @@ class Search(PreparingSearch):
             for (x, rest), outcome in zip(tests, outcomes, strict=True):
                 self.tally.add(len(rest), outcome.reliable, not outcome.reliable)
                 if outcome.reliable:
-                    self._note_outcome(x, target, rest, outcome)
+                    self._record.add_test(x, target, rest, outcome, self.log_alpha)
             self._members_log_p = key, [o.log_p for o in outcomes if o.reliable]
         log_p = [*self._members_log_p[1], *screen.log_p[screen.reliable]]
         level = self._rate_by_step.log_threshold(log_p, len(self.candidates(target)))
-        self._separations.add_screen(screen, target, level)
+        self._record.separations.add_screen(screen, target, level)
         return level
 
     def _member_outcome(self, x: int, target: int, rest: tuple[int, ...]) -> Outcome:
@@ -329,9 +329,9 @@ class Search(PreparingSearch):
         return self._subsets(query)
 
     def _subsets(self, query: SubsetQuery) -> SubsetResult:
-        required, threads = self._required(query.target), self._threads
+        required, threads = self._required(query.target), self.threads
         if self._budget is not None and self._budget.max_tests is not None:
-            query = query._replace(max_tests=self._budget.tests_left(self.tally.performed))
+            query = query._replace(max_tests=self._budget.tests_left(self._performed))
             threads = 1  # so that the search ends after the same tests
         answer = self.test.search_subsets
         if self._read is not None:
@@ -376,7 +376,7 @@ class Search(PreparingSearch):
             weakest = max(tested, key=lambda x: tested[x])
             if tested[weakest] <= level:
                 break
-            self._separations.add(weakest, target, tuple(z for z in pool if z != weakest))
+            self._record.separations.add(weakest, target, tuple(z for z in pool if z != weakest))
             pool.remove(weakest)
             separated.append(weakest)
         return separated
