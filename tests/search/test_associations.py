@@ -117,3 +117,38 @@ def test_the_core_shows_of_one_candidate_what_arrays_show() -> None:
     assert shown == [plain.shown(x, log_alpha) for x in range(31)]
     assert any(one and one[-1][0] == 0.0 for one in shown)
     assert any(one and one[0][0] < 0.0 for one in shown)
+
+
+def test_a_step_keeps_the_pairs_of_its_target_alone() -> None:
+    screen, found, log_alpha = answered()
+    kept, whole = Associations(), Associations()
+    for store in (kept, whole):
+        for target in (0, 31, 32):
+            store.note_screen(screen, target, log_alpha)
+            store.note_subsets(found, target, log_alpha)
+        store.note(32, 31, screen.outcome(0), ())
+    kept.keep_pairs_of(0)
+    assert all(kept.get(x, 0) == whole.get(x, 0) for x in range(1, 30))
+    assert {kept.get(x, target) for x in range(1, 33) for target in (31, 32)} == {None}
+    x, y = [x for x in range(1, 30) if kept.get(x, 0) is not None][:2]
+    kept, others = Associations(), [31, 32]
+    for target in others:
+        kept.note_screen(screen, target, log_alpha)
+        kept.note_subsets(found, target, log_alpha)
+    before = [kept.get(x, target) for target in others]
+    assert None not in before
+    kept.keep_pairs_of(x)
+    assert [kept.get(x, target) for target in others] == before
+    assert [kept.get(y, target) for target in others] == [None, None]
+
+
+def test_what_a_screen_shows_in_the_core_is_what_its_answers_show() -> None:
+    screen, _, log_alpha = answered()
+    plain = ScreenResult(screen.xs, (), screen.statistic, screen.dof, screen.reliable, screen.log_p)
+    shown = [screen.shown(x, log_alpha) for x in range(32)]
+    assert shown == [plain.shown(x, log_alpha) for x in range(32)]
+    assert [len(some) for some in shown].count(1) == len(screen.that_depend(log_alpha)) > 0
+    for level in (log_alpha, -1.0, log_alpha):  # also when another was asked for before
+        wanted = [plain.xs[k] for k in range(len(plain)) if plain.log_p[k] <= level]
+        assert screen.that_depend(level).xs.tolist() == wanted
+        assert screen.partition(level)[0].tolist() == [k for k in range(len(plain)) if plain.log_p[k] <= level]

@@ -150,6 +150,10 @@ CALLS: dict[str, Call] = {
         [s.ask(v(8), v(x)) for x in range(8)],
         [s.separating_set(v(x), v(y)) for x, y in permutations(range(VARIABLES), 2)],
     ],
+    "weakest_of_sides": lambda s, v: [
+        s.dependents(v(0), v(range(1, VARIABLES))),
+        [s.weakest_of_sides(v(x), v(y)) for x, y in permutations(range(VARIABLES), 2)],
+    ],
     "weakest_association": lambda s, v: [
         s.dependents(v(0), v(range(1, VARIABLES))),
         s.separate(v([1, 2, 3]), v(4), v([5, 6])),

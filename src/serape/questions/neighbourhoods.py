@@ -23,10 +23,11 @@ from serape.parallel.precompute import precompute_sets, precompute_steps
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.questions.checkpoint import Checkpoint, Found
-from serape.questions.deciding import Weighed, of_edge, of_sides
+from serape.questions.deciding import Weighed, of_sides, of_tests
 from serape.questions.query import Query
 from serape.questions.run import Run
-from serape.search import BudgetSpent
+from serape.search import BudgetSpent, Search
+from serape.search.associations import DecidingTest
 from serape.search.record import Record
 from serape.skeletons.skeleton import without_collector
 from serape.types import Rule
@@ -57,6 +58,7 @@ class _Targets:
         self.needs_sets_alone = self.steps_are_sets and query.fdr is None
         self.known: Mapping[int, ScreenResult] = {}
         self.precomputed: dict[int, Record] = {}
+        self._sides: dict[tuple[int, int], list[DecidingTest]] = {}
         self.tally = Tally()
         """The tests that belong to no single target."""
 
@@ -222,12 +224,22 @@ class _Targets:
         weighed = {}
         if query.fdr is not None:
             either = query.algorithm.either_side
-            weighed = {x: of_edge(search, x, target, either=either) for x in neighbours}
+            weighed = {x: of_tests(self._sides_of(search, x, target), either=either) for x in neighbours}
         if self.budget is not None:
             self.budget.spent += search.tally.performed
         if target in self.precomputed:
             search.record.count(self.precomputed[target])
         return Found(neighbours, search.record.of_counts(), weighed)
+
+    def _sides_of(self, search: Search, x: int, target: int) -> list[DecidingTest]:
+        """Return the weakest associations of an edge; the search for its other end is told them, if it has the same."""
+        known = self._sides.pop((target, x), None)
+        if known is not None:
+            return known[::-1]
+        found = search.weakest_of_sides(x, target)
+        if self.steps_are_sets and self.query.algorithm.symmetric(self.query.options):
+            self._sides[x, target] = found
+        return found
 
 
 def find_neighbourhoods(

@@ -57,6 +57,12 @@ class Record:
         """Return a record of what was counted alone."""
         return Record(self.about, self.tally, self.notes, steps=self.steps)
 
+    def close(self) -> None:
+        """End the record of a step: what is left is read alone, also by several threads."""
+        self.separations.look_through_screens()
+        if self.associations is not None and self.about is not None:
+            self.associations.keep_pairs_of(self.about)
+
     # --- writing -------------------------------------------------------------------------------------------------
 
     def add_test(self, x: int, target: int, given: tuple[int, ...], outcome: Outcome, log_alpha: float) -> None:

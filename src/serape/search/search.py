@@ -178,6 +178,9 @@ class Search(PreparingSearch):
         """Return the answers for the dependent candidates, and the independent ones, both in the candidates' order."""
         target = int(target)
         screen = self.screen(target, candidates, given)
+        if self._read is None and not self._required(target):
+            level = self._level(target, screen)
+            return screen.that_depend(level), screen.xs[screen.partition(level)[1]]
         dependent, independent = self._partitioned(target, screen)
         return screen.at(dependent), screen.xs[independent]
 

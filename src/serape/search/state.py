@@ -23,7 +23,7 @@ from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
 from serape.knowledge import BoundKnowledge
 from serape.progress import Progress, ProgressCallback
-from serape.search.associations import Associations, DecidingTest, weaker
+from serape.search.associations import Associations, DecidingTest, weakest
 from serape.search.budget import Budget
 from serape.search.discoveries import FalseDiscoveryRate
 from serape.search.evidence import EvidenceLog
@@ -43,6 +43,7 @@ Positions = NDArray[np.uint32]
 Value = TypeVar("Value")
 
 _TICK = 0.1  # seconds between two reports of progress
+_NO_STEPS: Mapping[int, Step[Any]] = {}
 
 
 class NeedsOtherTarget(Exception):  # noqa: N818 (a signal, not an error)
@@ -266,9 +267,19 @@ class SearchState(WhatIsKept):
         None if no test showed dependence. Only a search with a false discovery rate that is not bounded step by step
         knows it.
         """
-        steps = (step.record.associations for about in {x, target} for step in self._steps.get(about, {}).values())
-        stores = (*steps, self._record.associations)
-        return weaker(None if store is None else store.get(x, target) for store in stores)
+        return weakest(self._associations_about(x, target), x, target)
+
+    def weakest_of_sides(self, x: int, y: int) -> list[DecidingTest]:
+        """Return the weakest associations of two variables with either as the target, y first, as far as known."""
+        stores = self._associations_about(x, y)
+        sides = weakest(stores, x, y), weakest(stores, y, x)
+        return [test for test in sides if test is not None]
+
+    def _associations_about(self, x: int, y: int) -> list[Associations]:
+        """Return where the associations of two variables are."""
+        steps = [step for about in dict.fromkeys((x, y)) for step in self._steps.get(about, _NO_STEPS).values()]
+        records = [*(step.record for step in steps), self._record]
+        return [record.associations for record in records if record.associations is not None]
 
     def may_join(self, x: int, y: int) -> bool:
         """Return whether knowledge allows an arc x → y."""
@@ -328,7 +339,7 @@ class SearchState(WhatIsKept):
             if not counts:
                 record.tally, record.notes = Tally(), []
             outside.count(record)
-        record.separations.look_through_screens()  # several threads may ask for sets of the step
+        record.close()
         return Step(target, value, record)
 
     @contextmanager
