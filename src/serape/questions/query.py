@@ -141,6 +141,11 @@ class Query:
         """Return the same question about other data with the same columns."""
         return replace(self, source=self.make_source(data), memory=None)
 
+    def remembering_steps(self) -> Query:
+        """Return the same question with a memory of the steps that its targets share, if their order is no matter."""
+        ordered = self.random_state is not None or self.run_settings.max_tests is not None
+        return replace(self, memory=None if ordered else StepMemory())
+
     def position(self, target: object) -> int:
         """Return the position of a variable that can be a target."""
         if not isinstance(target, str) and not is_integer(target):

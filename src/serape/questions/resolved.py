@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,7 +10,6 @@ from serape.data.table import Table
 from serape.independence import G2, X2, IndependenceTest
 from serape.independence.on_engine import on_engine
 from serape.questions.query import Query
-from serape.search import StepMemory
 from serape.search.step_memory import STEP_BYTES
 from serape.settings import Settings
 from serape.types import Finds
@@ -41,8 +39,7 @@ def resolve(data: Any, finds: Finds, settings: Settings) -> Query:
     source = query.source
     if isinstance(source, G2 | X2) and not source.notes:
         make = partial(type(source), dof=source.dof, reliability=source.reliability, minimum=source.minimum)
-        ordered = query.random_state is not None or settings.run.max_tests is not None
-        query = replace(query, memory=None if ordered else StepMemory())
+        query = query.remembering_steps()
         _ = query.reported, query.own  # which depend on the test
         known = _Known(settings, _with_source(query, None), make)  # keeps the id from being reused
         data.memory.put(key, known, STEP_BYTES)
