@@ -306,7 +306,7 @@ class KnownDependents(NativeScreenResult):
     def that_depend(self, log_alpha: float) -> ScreenResult:
         """Return the answers that show dependence."""
         known = self._known(log_alpha)
-        return super().that_depend(log_alpha) if known is None else known[1]
+        return super().that_depend(log_alpha) if known is None else known[1].alone()
 
     def partition(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the indices of the answers that show dependence, and of those that show independence."""

@@ -78,8 +78,11 @@ class NativeScreenResult(ScreenResult):
         if parted is None or parted[0] != log_alpha:
             parts = self._answers.partition(log_alpha)
             parted = self._parted = log_alpha, parts, self.at(parts[0])
-        found = parted[2]
-        return NativeScreenResult(found.xs, self.given, found._answers)  # whose arrays are not kept with the other's
+        return parted[2].alone()
+
+    def alone(self) -> NativeScreenResult:
+        """Return the same answers without the arrays that were made of them, which would be kept with them."""
+        return NativeScreenResult(self.xs, self.given, self._answers)
 
     def dependents(self, log_alpha: float) -> list[int]:
         """Return the candidates whose answers show dependence, the strongest first; ties by position."""
