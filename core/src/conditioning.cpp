@@ -12,7 +12,7 @@ namespace serape {
 namespace {
 
 constexpr std::size_t max_moderating_levels = 8;  // of a category
-constexpr double max_condition = 1e4;             // of features' products, beyond which their factor is refined
+constexpr double max_condition = 1e7;             // of features' products, beyond which their factor is refined
 
 constexpr std::uint32_t unnumbered = ~std::uint32_t{0};
 constexpr std::uint32_t no_feature = ~std::uint32_t{0};
@@ -102,6 +102,7 @@ Conditioning::Conditioning(const ResidualTest& test, std::span<const std::uint32
         }
         if (test.scores(z).values > 2) {
             numbers_.push_back(z);
+            polynomials_.emplace_back(test.polynomials(z));
         }
     }
     enrich(numbers_);
@@ -172,9 +173,7 @@ bool Conditioning::fits(std::size_t more) {
 
 void Conditioning::enrich(const std::vector<std::uint32_t>& numbers) {
     const auto count = static_cast<std::uint32_t>(numbers.size());
-    const auto has_degree = [&](std::uint32_t k, std::size_t degree) {
-        return test_.scores(numbers[k]).polynomials.size() >= degree;
-    };
+    const auto has_degree = [&](std::uint32_t k, std::size_t degree) { return polynomials_[k].size() >= degree; };
     std::uint32_t degree = 1;
     const auto raise = [&](std::uint32_t to) {
         for (; degree < to && count > 0 && fits(count); ++degree) {
@@ -260,7 +259,7 @@ void Conditioning::add_pending() {
         }
         before[k] = products[(known + k) * some + k] - sum * sum / test_.effective_rows();
         if (const Feature& one = pending_[k]; one.kind == Feature::Kind::power && one.cell < 0 && one.b > 1) {
-            before[k] *= test_.scores(numbers_[one.a]).polynomials[one.b - 1].before;
+            before[k] *= polynomials_[one.a][one.b - 1].before;
         }
     }
     add_products(of_features_, coordinates, -1.0, products.data(), some);
@@ -323,8 +322,9 @@ void Conditioning::make(std::size_t begin, std::span<const Feature> which, std::
         for (std::size_t r = 0; r < panel_rows; ++r) {
             first[r] = scores.columns[begin + r] * scale * inverse[r];
         }
-        for (std::size_t degree = 1; degree < std::min(highest_, scores.polynomials.size()); ++degree) {
-            const ResidualTest::Polynomial& made = scores.polynomials[degree];
+        const std::span<const ResidualTest::Polynomial> polynomials = polynomials_[k];
+        for (std::size_t degree = 1; degree < std::min(highest_, polynomials.size()); ++degree) {
+            const ResidualTest::Polynomial& made = polynomials[degree];
             const double* const last = powers[k * highest_ + degree - 1];
             const double* const before = degree > 1 ? powers[k * highest_ + degree - 2] : nullptr;
             double* const next = powers[k * highest_ + degree];
@@ -495,13 +495,15 @@ void Conditioning::subtract_means(const Fit& fit, std::size_t begin, double* col
 void Conditioning::moderate(const std::vector<std::uint32_t>& numbers, const std::vector<std::uint32_t>& categories) {
     const double rows = test_.effective_rows();
     for (const std::uint32_t z : categories) {
-        for (const std::uint32_t level : indicated_levels(test_, test_.codes(z), test_.table().levels(z),
-                                                          max_moderating_levels, test_.limits().rows_per_product)) {
-            double own = 0.0;
-            for (std::size_t r = 0; r < test_.rows(); ++r) {
-                own += test_.codes(z)[r] == level ? test_.root_weight(r) * test_.root_weight(r) : 0.0;
-            }
-            moderators_.push_back({z, level, own / rows, std::sqrt(rows / (own - own * own / rows))});
+        const std::span<const std::uint16_t> codes = test_.codes(z);
+        std::vector<double> own(test_.table().levels(z), 0.0);
+        for (std::size_t r = 0; r < test_.rows(); ++r) {
+            own[codes[r]] += test_.root_weight(r) * test_.root_weight(r);
+        }
+        for (const std::uint32_t level : indicated_levels(test_, codes, test_.table().levels(z), max_moderating_levels,
+                                                          test_.limits().rows_per_product)) {
+            const double mean = own[level] / rows;
+            moderators_.push_back({z, level, mean, 1.0 / std::sqrt(mean * (1.0 - mean))});
         }
     }
     for (const std::uint32_t z : numbers) {
@@ -572,7 +574,10 @@ void Conditioning::refine() {
     for (std::size_t begin = 0; begin < test_.stride(); begin += panel_rows) {
         make_features(begin, powers, features);
         make_basis(first, begin, features, vectors);
-        add_products(vectors[0], width, vectors[0], width, products.data(), width);
+        for (std::size_t begins = 0; begins < width; begins += 8) {  // the lower half
+            const std::size_t count = std::min<std::size_t>(width - begins, 8);
+            add_products(vectors[begins], count, vectors[0], begins + count, products.data() + begins * width, width);
+        }
     }
     factorise(products, width, 0.0);
     std::vector<double> refined(width * width, 0.0);

@@ -114,8 +114,9 @@ class Conditioning {
     std::vector<std::uint32_t> cell_;  // by row; empty: one cell
     std::vector<double> cell_rows_, root_cell_rows_;
     std::size_t padded_cells_ = 0, padded_features_ = 0;
-    std::vector<std::uint32_t> numbers_;  // of more than two values
-    std::size_t highest_ = 1;             // degree
+    std::vector<std::uint32_t> numbers_;                                  // of more than two values
+    std::vector<std::span<const ResidualTest::Polynomial>> polynomials_;  // of these
+    std::size_t highest_ = 1;                                             // degree
     std::vector<Feature> features_, pending_;
     std::vector<Slopes> slopes_;
     std::size_t first_width_ = 0, first_pending_ = 0;

@@ -1,6 +1,7 @@
 #include "serape/residual_test.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -20,6 +21,40 @@ namespace serape {
 namespace {
 
 constexpr double common_share = 0.1;  // of the rows, from which a value has an indicator
+
+// The order of values from the smallest to the largest, by digits of eleven bits; equal values stay in their order.
+std::vector<std::uint32_t> ascending(std::span<const double> values) {
+    constexpr std::size_t digits = 6, bits = 11, kinds = std::size_t{1} << bits;
+    struct Keyed {
+        std::uint64_t key;
+        std::uint32_t row;
+    };
+    std::vector<Keyed> one(values.size()), other(values.size());
+    std::vector<std::uint32_t> counts(digits * kinds, 0);
+    for (std::uint32_t r = 0; r < values.size(); ++r) {
+        const auto pattern = std::bit_cast<std::uint64_t>(values[r] + 0.0);  // zero has no sign
+        const std::uint64_t key = pattern >> 63 != 0 ? ~pattern : pattern | std::uint64_t{1} << 63;
+        one[r] = {key, r};
+        for (std::size_t d = 0; d < digits; ++d) {
+            ++counts[d * kinds + (key >> d * bits) % kinds];
+        }
+    }
+    for (std::size_t d = 0; d < digits && !values.empty(); ++d) {
+        std::uint32_t* const count = counts.data() + d * kinds;
+        if (count[(one[0].key >> d * bits) % kinds] == values.size()) {
+            continue;  // all have this digit
+        }
+        std::exclusive_scan(count, count + kinds, count, 0u);
+        for (const Keyed& each : one) {
+            other[count[(each.key >> d * bits) % kinds]++] = each;
+        }
+        one.swap(other);
+    }
+    std::vector<std::uint32_t> order(values.size());
+    std::transform(one.begin(), one.end(), order.begin(), [](const Keyed& each) { return each.row; });
+    return order;
+}
+
 constexpr std::size_t max_batch = 16;
 constexpr std::size_t batch_bytes = std::size_t{64} << 20;
 constexpr std::size_t coordinates_kept = 80;  // of each x in a batch, at most about so many columns
@@ -115,13 +150,15 @@ void compare(const ResidualTest& test, std::uint32_t target, std::span<const std
                                                side == Wide::target ? *prepared.levels : *prepared.columns));
     }
     Block block;
-    const auto pass = [&](bool with_curves, const auto& takes_part, const auto& body) {
+    const auto pass = [&](bool with_curves, bool with_moderators, const auto& takes_part, const auto& body) {
         if (std::none_of(pairs.begin(), pairs.end(), [&](const auto& pair) { return takes_part(*pair); })) {
             return;
         }
         each_block(given, block, token, [&] {
             const Residuals* made = nullptr;
-            given.make_moderators(block.begin, block.moderators);
+            if (with_moderators) {
+                given.make_moderators(block.begin, block.moderators);
+            }
             for (const auto& pair : pairs) {
                 if (!takes_part(*pair)) {
                     continue;
@@ -136,7 +173,7 @@ void compare(const ResidualTest& test, std::uint32_t target, std::span<const std
         });
     };
     pass(
-        false, [](const Pair&) { return true; },
+        false, false, [](const Pair&) { return true; },
         [&](Pair& pair) {
             pair.of_x.add_base(block.begin, block.features, block.raw_x[0]);
             pair.comparison.add_base(block);
@@ -145,7 +182,7 @@ void compare(const ResidualTest& test, std::uint32_t target, std::span<const std
         pair->of_x.end_first();
     }
     pass(
-        true, [](const Pair& pair) { return pair.of_x.raw_curves() + pair.of_y.raw_curves() > 0; },
+        true, false, [](const Pair& pair) { return pair.of_x.raw_curves() + pair.of_y.raw_curves() > 0; },
         [&](Pair& pair) {
             pair.of_x.add_curves(block.begin, block.features, block.raw_x[0], block.raw_x[pair.of_x.base()]);
             pair.comparison.add_curves(block);
@@ -160,14 +197,18 @@ void compare(const ResidualTest& test, std::uint32_t target, std::span<const std
             pair->comparison.begin_third();
         }
     }
-    pass(true, [](const Pair& pair) { return pair.open; }, [&](Pair& pair) { pair.comparison.add_residuals(block); });
+    pass(
+        true, true, [](const Pair& pair) { return pair.open; },
+        [&](Pair& pair) { pair.comparison.add_residuals(block); });
     for (const auto& pair : pairs) {
         if (pair->open) {
             pair->comparison.end_third();
             pair->open = pair->comparison.undecided();
         }
     }
-    pass(true, [](const Pair& pair) { return pair.open; }, [&](Pair& pair) { pair.comparison.add_spreads(block); });
+    pass(
+        true, true, [](const Pair& pair) { return pair.open; },
+        [&](Pair& pair) { pair.comparison.add_spreads(block); });
     for (std::size_t k = 0; k < pairs.size(); ++k) {
         put(k, pairs[k]->comparison);
     }
@@ -188,7 +229,8 @@ ResidualTest::ResidualTest(const PackedTable& table, std::vector<std::uint8_t> n
       categorical_(table, rules),
       curved_(curved),
       limits_(limits),
-      scores_(numbers_.size()) {
+      scores_(numbers_.size()),
+      polynomials_(numbers_.size()) {
     if (weighted_) {
         const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
         effective_rows_ = sum;
@@ -215,9 +257,7 @@ ResidualTest::ResidualTest(const PackedTable& table, std::vector<std::uint8_t> n
 
 void ResidualTest::set_values(std::size_t column, std::span<const double> values) {
     const std::size_t rows = values.size();
-    std::vector<std::uint32_t> order(rows);
-    std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return values[a] < values[b]; });
+    const std::vector<std::uint32_t> order = ascending(values);
     Scores& made = scores_[column];
     made.columns.assign(stride_, 0.0);
     made.values = 0;
@@ -265,14 +305,22 @@ void ResidualTest::set_values(std::size_t column, std::span<const double> values
             scores[r] /= std::sqrt(squares);
         }
     }
-    make_polynomials(made);
+    polynomials_[column].clear();
     bytes_ += made.columns.size() * sizeof(double);
+}
+
+std::span<const ResidualTest::Polynomial> ResidualTest::polynomials(std::size_t column) const {
+    const std::lock_guard lock(making_);
+    if (polynomials_[column].empty()) {
+        polynomials_[column] = made_polynomials(scores_[column]);
+    }
+    return polynomials_[column];
 }
 
 // By Stieltjes' recurrence. A number of few values has few of them, and one of which next to nothing is left by those
 // of lower degree is not made.
-void ResidualTest::make_polynomials(Scores& scores) const {
-    scores.polynomials.assign(1, {});
+std::vector<ResidualTest::Polynomial> ResidualTest::made_polynomials(const Scores& scores) const {
+    std::vector<Polynomial> made(1);
     const double scale = std::sqrt(effective_rows_);
     std::vector<double> value(rows()), weight(rows()), last(rows()), before_last(rows(), 1.0);
     std::vector<double> hermite(rows()), hermite_before(rows(), 1.0);
@@ -287,30 +335,31 @@ void ResidualTest::make_polynomials(Scores& scores) const {
         for (std::size_t r = 0; r < rows(); ++r) {
             shift += weight[r] * value[r] * last[r] * last[r];
         }
-        const double d = static_cast<double>(degree);
+        const double d = static_cast<double>(degree), root = std::sqrt(d), root_before = std::sqrt(d - 1.0);
         for (std::size_t r = 0; r < rows(); ++r) {
             const double next = (value[r] - shift) * last[r] - back * before_last[r];
             before_last[r] = last[r];
             last[r] = next;
             own += weight[r] * next * next;
-            const double next_hermite = (value[r] * hermite[r] - std::sqrt(d - 1.0) * hermite_before[r]) / std::sqrt(d);
+            const double next_hermite = (value[r] * hermite[r] - root_before * hermite_before[r]) / root;
             hermite_before[r] = hermite[r];
             hermite[r] = next_hermite;
             mean += weight[r] * next_hermite;
             squares += weight[r] * next_hermite * next_hermite;
         }
         const double length = std::sqrt(own);
-        leading *= length / std::sqrt(d);
+        leading *= length / root;
         const double before = (squares - mean * mean) / (leading * leading);
         if (!(before * limits_.least_new < 1.0)) {
-            return;
+            break;
         }
-        scores.polynomials.push_back({shift, back, 1.0 / length, before});
+        made.push_back({shift, back, 1.0 / length, before});
         for (std::size_t r = 0; r < rows(); ++r) {
             last[r] /= length;
         }
         back = length;
     }
+    return made;
 }
 
 void ResidualTest::centre(double* column) const {

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -126,12 +127,13 @@ class ResidualTest {
         std::size_t values = 0;  // distinct
         bool testable = true;    // as x or y: enough rows differ from the most frequent value
         LineVector<double> columns;
-        std::vector<Polynomial> polynomials;  // by degree, from 1
         std::vector<std::uint32_t> levels;
         std::vector<std::uint16_t> codes;      // of a category, up to the stride
         std::vector<std::uint16_t> indicator;  // by level, the number of its indicator; their count if it has none
     };
     const Scores& scores(std::size_t column) const { return scores_[column]; }
+    // By degree, from 1; made when they are first asked for. Several threads may ask.
+    std::span<const Polynomial> polynomials(std::size_t column) const;
     std::span<const std::uint16_t> codes(std::size_t column) const { return scores_[column].codes; }
     const PackedTable& table() const { return table_; }
     const ResidualLimits& limits() const { return limits_; }
@@ -140,7 +142,7 @@ class ResidualTest {
     bool all_categorical(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given) const;
 
   private:
-    void make_polynomials(Scores& scores) const;
+    std::vector<Polynomial> made_polynomials(const Scores& scores) const;
 
     const PackedTable& table_;
     std::vector<std::uint8_t> numbers_;
@@ -154,6 +156,8 @@ class ResidualTest {
     ResidualLimits limits_;
     std::vector<Scores> scores_;
     std::vector<double> quantiles_;  // by half rank
+    mutable std::mutex making_;
+    mutable std::vector<std::vector<Polynomial>> polynomials_;
     std::size_t bytes_ = 0;
 };
 

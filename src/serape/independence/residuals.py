@@ -42,11 +42,12 @@ frequent value of a number X or Y; or if Z determines X or Y. A perfect dependen
 allow.
 
 **Clear cases.** Of at least 20,000 rows, independent and without weights, a fixed part of 5,000 is tested first where a
-search only asks which candidate is strongest, or whether a member still depends on the target: a p of at most 10⁻¹² in
-the part is dependence, and the part's answer is the answer (it says of how many rows). So such a step is wrong with a
-probability of at most 10⁻¹² for each test. Independence is never inferred from the part: all rows are tested then. The
-part consists of the rows with the smallest of numbers that follow from scores and frequencies of levels alone, so it
-does not depend on the order of rows, columns or levels.
+search only asks which candidate is strongest, or whether a member still depends on the target. A p there of at most
+10⁻⁶, and at most a thousandth of the level, is dependence, and the part's answer is the answer (it says of how many
+rows). So the probability that such a test finds false dependence grows by at most a thousandth of the level.
+Independence is never inferred from the part: all rows are tested then. The part consists of the rows with the smallest
+of numbers that follow from scores and frequencies of levels alone, so it does not depend on the order of rows, columns
+or levels.
 
 Weights multiply what is summed over rows. N is the sum of frequencies, or the effective number of rows of survey
 weights. With weights, questions about categories alone are answered by residuals too.
@@ -81,7 +82,7 @@ PART_ROWS = 5_000
 """Rows of the part on which clear cases are decided."""
 MANY_PARTS = 4
 """There is a part if the rows are so many times as many."""
-CLEAR = math.log(1e-12)
+CLEAR = math.log(1e-6)
 """The log p up to which the part shows dependence."""
 
 
