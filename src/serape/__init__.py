@@ -44,6 +44,7 @@ from serape.questions.stability import stability
 from serape.questions.wrapper import wrapper
 from serape.results.all_blankets import AllBlankets
 from serape.results.alpha_path import AlphaPath
+from serape.results.blankets import Blankets
 from serape.results.causes import Causes
 from serape.results.comparison import Comparison, compare, kl_fitness
 from serape.results.context_blankets import ContextBlankets, Difference
@@ -64,6 +65,7 @@ from serape.structure.scores import Score
 from serape.versions import show_versions
 
 if TYPE_CHECKING:
+    from serape.results.region import Region
     from serape.sklearn import MarkovBlanketSelector
 
     __version__: str
@@ -75,6 +77,7 @@ __all__ = [
     "AllBlankets",
     "AlphaPath",
     "Answer",
+    "Blankets",
     "Causes",
     "ClusterError",
     "Comparison",
@@ -104,6 +107,7 @@ __all__ = [
     "Outcome",
     "Pairs",
     "Progress",
+    "Region",
     "Result",
     "Score",
     "Search",
@@ -156,6 +160,10 @@ if find_spec("sklearn") is not None:
 if not TYPE_CHECKING:  # type checkers would accept any name otherwise
 
     def __getattr__(name):
+        if name == "Region":  # a networkx graph, and networkx is imported on first use
+            from serape.results.region import Region
+
+            return Region
         if name == "MarkovBlanketSelector":
             from serape.sklearn import MarkovBlanketSelector
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import pytest
 
 import serape
 from serape.data.example import clinic, clinic_graph
 from serape.records import Records
+from serape.results.kind import ResultKind
 
 SAVED = Path(__file__).parent / "saved"
 TARGET = "HeartDisease"
@@ -130,8 +132,6 @@ MEANINGLESS = {
 }  # fmt: skip
 """Verbs that have no sense for a kind; a comparison and a description are themselves what consoles show."""
 MISSING: dict[str, tuple[str, ...]] = {
-    "blankets": ("save", "to_dict", "records", "html", "repr", "plot", "report", "explain"),
-    "region": ("save", "==", "to_dict", "records", "html", "repr", "plot", "report", "explain"),
     "comparison": ("save", "to_dict", "records", "html"),
     "graph comparison": ("save", "to_dict", "records", "html"),
 }
@@ -159,6 +159,59 @@ def test_every_kind_has_every_verb(made: dict[str, Any], tmp_path: Path, kind: s
     VERBS[verb](made[kind], tmp_path)
 
 
+# --- what was a dict or a graph still is one --------------------------------------------------------------------------
+
+
+def test_blankets_are_a_mapping(made: dict[str, Any]) -> None:
+    found = made["blankets"]
+    plain = dict(found)
+    assert isinstance(found, Mapping)
+    assert type(plain) is dict
+    assert list(found) == list(plain) == [TARGET, "ECG"]
+    assert found == plain
+    assert plain == found
+    assert found != {}
+    assert found != {**plain, "ECG": plain[TARGET]}
+    assert found[TARGET].target == TARGET
+    assert serape.compare(found, _truth()) == serape.compare(plain, _truth())
+
+
+def test_a_part_of_blankets_is_not_complete(made: dict[str, Any], tmp_path: Path) -> None:
+    found = made["blankets"]
+    assert found.complete
+    part = serape.Blankets({"ECG": found["ECG"]}, targets=found.targets)
+    part.save(tmp_path / "part.json")
+    for one in (part, serape.load_result(tmp_path / "part.json")):
+        assert not one.complete
+        assert "not complete" in str(one)
+
+
+def test_a_region_is_a_graph(made: dict[str, Any]) -> None:
+    found = made["region"]
+    assert isinstance(found, nx.Graph)
+    assert nx.shortest_path(found, TARGET, "Anxiety")[0] == TARGET
+    assert nx.is_isomorphic(found, nx.Graph(found))
+    assert found.copy().graph == found.graph
+    assert nx.to_dict_of_dicts(found) == nx.to_dict_of_dicts(nx.Graph(found))
+    assert set(found.subgraph(found[TARGET])) == set(found[TARGET])
+    assert nx.minimum_spanning_tree(found).number_of_nodes() == len(found)
+    assert "0 nodes" in repr(serape.Region())
+
+
+def test_reports_say_how_to_repeat(made: dict[str, Any]) -> None:
+    region, blankets = made["region"]._page(), made["blankets"]._page()
+    assert "found = serape.region(\n    table,\n    'HeartDisease',\n" in region.calls["In Python"]
+    assert "    depth=2,\n" in region.calls["In Python"]
+    assert f"    {[TARGET, 'ECG']!r},\n" in blankets.calls["In Python"]
+
+
+def test_a_kind_needs_a_name_of_its_own() -> None:
+    with pytest.raises(TypeError, match="AllBlankets has files of the name"):
+
+        class _Other(ResultKind, file="serape-blankets-1"):
+            pass
+
+
 # --- files of earlier versions ---------------------------------------------------------------------------------------
 
 
@@ -166,7 +219,7 @@ def test_every_kind_has_every_verb(made: dict[str, Any], tmp_path: Path, kind: s
 def test_files_of_earlier_versions_are_read(path: Path) -> None:
     """Written by version 0.2.0 as it was before kinds had a base class: what they say is what is read."""
     content = json.loads(path.read_text(encoding="utf-8"))
-    structure = content["format"] == "serape-structure-1"
+    structure = content.get("format") == "serape-structure-1"  # regions named no kind
     found = serape.load_structure(path) if structure else serape.load_result(path)
     written = found.to_dict()
     assert {name: written[name] for name in content} == content

@@ -81,10 +81,14 @@ class ResultKind(Displayed):
     """The fields and properties that a file has, in order; all fields if none is named."""
     _readers: ClassVar[Mapping[str, Reader]] = {}
     """How the entries are read that only this kind has, or that mean something else in it."""
+    _unnamed: ClassVar[frozenset[str]] = frozenset()
+    """The entries by which a file of an older version is known that does not name its kind."""
 
     def __init_subclass__(cls, file: str | None = None) -> None:
         super().__init_subclass__()
         if file is not None:
+            if file in RESULT_KINDS:
+                raise TypeError(f"{RESULT_KINDS[file].__name__} has files of the name {file!r} already")
             cls.format = file
             RESULT_KINDS[file] = cls
 
@@ -172,6 +176,10 @@ class ResultKind(Displayed):
     def _around(self) -> Around | None:
         """Return what the report draws around the target, if there is one."""
         return None
+
+    def _calls(self) -> dict[str, str]:
+        """Return the calls that reproduce the result, by where they are made."""
+        return {}
 
     # --- words ---------------------------------------------------------------------------------------------------
 

@@ -73,6 +73,8 @@ def load_structure(path: str | os.PathLike[str]) -> Structure:
 
 def _load(path: str | os.PathLike[str], kinds: dict[str, Any], what: str) -> Any:
     """Return what the kind with the name of a JSON file makes of it."""
+    import serape.results.region  # noqa: F401 - a kind that needs networkx, so it is imported when a file is read
+
     file = as_path(path)
     try:
         content = parsed_json(file.read_text(encoding="utf-8"))
@@ -80,9 +82,20 @@ def _load(path: str | os.PathLike[str], kinds: dict[str, Any], what: str) -> Any
         raise no_file(file) from None
     except (OSError, ValueError) as error:
         raise DataError(f"{file} cannot be read as JSON: {one_line(error)}") from None
-    if not isinstance(content, dict) or content.get("format") not in tuple(kinds):
+    kind = _kind_of(content, kinds)
+    if kind is None:
         raise DataError(f"{file} is not a {what} saved by serape (format {' or '.join(map(repr, kinds))})")
     try:
-        return kinds[content["format"]].from_dict(content)
+        return kind.from_dict(content)
     except _DAMAGED as error:
         raise DataError(f"{path} is damaged: {type(error).__name__} {one_line(error)}") from None
+
+
+def _kind_of(content: Any, kinds: dict[str, Any]) -> Any:
+    """Return the kind that a file names or, where older versions wrote no name, the one that has its entries."""
+    if not isinstance(content, dict):
+        return None
+    name = content.get("format")
+    if name is None:
+        return next((kind for kind in kinds.values() if kind._unnamed and kind._unnamed <= content.keys()), None)
+    return kinds.get(name) if isinstance(name, str) else None
