@@ -16,9 +16,9 @@ import typer
 import typer.core
 
 import serape
-from serape.errors import Interrupted, OptionError, SerapeError
+from serape.errors import Interrupted, OptionError, SerapeError, command_words
 from serape.markup import plain
-from serape.wording import command_line
+from serape.results.kind import ResultKind
 
 BAD_DATA, BAD_USE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 EXIT_CODES = {
@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     out = sys.stdout
     if isinstance(out, io.TextIOWrapper):
         out.reconfigure(errors="backslashreplace")  # of names that its encoding lacks
-    with command_line(), to_close:
+    with to_close:
         try:
             app(args=arguments, prog_name="serape")
         except SystemExit:
@@ -73,9 +73,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
                 _exit_unread()
             raise
         except OptionError as error:
-            _fail(str(error), BAD_USE)
+            _fail(command_words(error), BAD_USE)
         except SerapeError as error:
-            _fail(str(error), BAD_DATA)
+            _fail(command_words(error), BAD_DATA)
         except OSError as error:
             _close_output()
             what = f"{error.filename} cannot be used" if error.filename else "the output cannot be written"
@@ -198,6 +198,12 @@ def _spread(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def in_command_words(found: object) -> None:
+    """Put the notes of a result, which is the command's own, into the words of the command line."""
+    if isinstance(found, ResultKind):
+        found._reword(command_words)
+
+
 def answer(
     question: Callable[[], Found],
     show: Callable[[Found], None],
@@ -212,6 +218,7 @@ def answer(
         found = question()
     except Interrupted as stop:
         found, interrupted = stop.found, True
+    in_command_words(found)
     show(found)
     if interrupted or (stopped is not None and stopped(found)):
         raise typer.Exit(INTERRUPTED)

@@ -19,7 +19,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 import serape
-from serape.errors import n_shown
+from serape.errors import command_words, n_shown
 from serape.markup import plain
 from serape.results.charts import MAX_BARS
 from serape.results.description import COLUMN_HEADS
@@ -118,7 +118,7 @@ def show_result(found: Result, explain: Sequence[str] = (), as_json: bool = Fals
     if found.members:
         heads, rows = evidence_table(found, found.members)
         print_grid(["variable", *heads], ([name, *row] for name, row in zip(found.members, rows, strict=True)))
-    for line in str(found).splitlines()[1:]:
+    for line in command_words(str(found)).splitlines()[1:]:
         print_line(line.strip())
     for explanation in explanations:
         print_line(f"\n{explanation}")

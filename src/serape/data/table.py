@@ -29,11 +29,11 @@ from serape.data.reading import ReadOptions, read
 from serape.data.reading.header import with_first_line_note
 from serape.data.variables import Variable, Variables, position_of, refuse_removed
 from serape.data.weights import Weights, check_same_rows
-from serape.errors import DataError, OptionError, n_shown
+from serape.errors import DataError, OptionError, embedded, n_shown
 from serape.markup import plain
 from serape.settings import DataSettings, refuse_encoding_again
 from serape.types import MissingRules, WeightKind
-from serape.wording import setting
+from serape.wording import Notes, setting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,13 +71,14 @@ class Table:
 
     rows: int
     """The number of rows."""
-    notes: tuple[str, ...]
+    notes = Notes()
     """Remarks about the columns, and how they were read."""
     weights: Weights | None = None
     """The weights of the rows; None if all count once, also where rows were repeated by their frequencies."""
     groups: NDArray[np.int64] | None = None
     """By row, the number of its group."""
     empty: tuple[str, ...] = ()  # columns without any value, which `describe` leaves out
+    _reading_notes = Notes()
     _leave_out_empty = False
     remote: Any = None  # makes tests and scores where the columns are elsewhere
     _file: PackedFile | None = None  # the mapped file that holds the columns, if there is one
@@ -366,7 +367,7 @@ class Table:
         try:
             return position_of(variable, self.names, self._position, self.identifiers)
         except OptionError as error:
-            raise OptionError(with_first_line_note(str(error), self._reading_notes)) from None
+            raise OptionError(with_first_line_note(embedded(error), self._reading_notes)) from None
 
     def check_categorical(self, needed_by: str, variables: Container[int]) -> None:
         """Raise an error that names `needed_by` if some of the variables are continuous."""

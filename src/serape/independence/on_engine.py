@@ -5,7 +5,7 @@ from __future__ import annotations
 from serape.engines.gpu.choice import ProgressSetting, device_for, planes_of
 from serape.engines.gpu.correlations import MAX_COLUMNS
 from serape.engines.gpu.planes import MAX_ROWS
-from serape.errors import OptionError
+from serape.errors import OptionError, worded
 from serape.independence.base import IndependenceTest
 from serape.independence.g2 import G2
 from serape.independence.partial_correlation import (
@@ -55,4 +55,5 @@ def on_engine(test: IndependenceTest, engine: EngineName, progress: ProgressSett
 
 def _tell(test: IndependenceTest, engine: EngineName) -> None:
     if engine == "auto":
-        test.note(f"a GPU answered the large questions; {setting('engine', 'cpu')} gives the same answer without it")
+        cpu = setting("engine", "cpu")
+        test.note(worded(f"a GPU answered the large questions; {cpu} gives the same answer without it"))

@@ -6,7 +6,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any, Unpack
 
 from serape._keywords import Keywords
-from serape.errors import OptionError, is_integer, shown
+from serape.errors import OptionError, is_integer, shown, worded
 from serape.independence import table_of
 from serape.questions.constraints import left_out_notes
 from serape.questions.deciding import Discoveries
@@ -119,7 +119,7 @@ def region(
         tests=run.tally.performed,
         skipped=run.tally.skipped,
         seconds=run.seconds,
-        notes=(*source_notes(query.source), *left_out_notes(query.knowledge, names), *run.notes),
+        notes=tuple(map(worded, (*source_notes(query.source), *left_out_notes(query.knowledge, names), *run.notes))),
         complete=run.complete,
     )
     table = table_of(query.source)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from serape.data.provenance import Provenance
+from serape.errors import worded
 from serape.files import atomic_write
 from serape.results.call import Call
 from serape.results.displayed import Displayed
@@ -91,6 +92,20 @@ class ResultKind(Displayed):
                 raise TypeError(f"{RESULT_KINDS[file].__name__} has files of the name {file!r} already")
             cls.format = file
             RESULT_KINDS[file] = cls
+
+    def __post_init__(self) -> None:
+        """Put the notes into the words of Python; they carry those of the command line."""
+        if "notes" in vars(self):
+            object.__setattr__(self, "notes", tuple(map(worded, self.notes)))
+
+    def _reword(self, words: Callable[[str], str]) -> None:
+        """Put the notes, and those of results in this one, into other words: whoever shows them chooses."""
+        if "notes" in vars(self):
+            object.__setattr__(self, "notes", tuple(map(words, self.notes)))
+        for part in (*vars(self).values(), *(self.values() if isinstance(self, dict) else ())):
+            for one in part.values() if type(part) is dict else (part,):
+                if isinstance(one, ResultKind):
+                    one._reword(words)
 
     # --- saving --------------------------------------------------------------------------------------------------
 

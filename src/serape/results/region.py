@@ -85,6 +85,9 @@ class Region(ResultKind, Graph, file="serape-region-1"):
         """Remarks about the data and the search."""
         return tuple(self.graph.get("notes", ()))
 
+    def _reword(self, words: Callable[[str], str]) -> None:
+        self.graph["notes"] = tuple(map(words, self.notes))
+
     # --- output ------------------------------------------------------------------------------------------------------
 
     @property
