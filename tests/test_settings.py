@@ -11,8 +11,9 @@ import pytest
 
 import keywords
 import serape
+import settings_page
 from serape.cli import causes, contexts, local, repeated, structure
-from serape.cli.data_options import DataOptions
+from serape.cli.data_options import DataOptions, ReadingOptions
 from serape.cli.options import SearchOptions
 from serape.data.example import clinic
 from serape.settings import FIELDS, DataSettings, RunSettings, SearchSettings, Settings
@@ -129,12 +130,10 @@ def test_the_selector_takes_knowledge_and_members() -> None:
 
 
 def test_every_command_has_all_settings() -> None:
-    of_rows = {"sample_weight", "weight_kind", "groups"}
-    marks = {"header", "delimiter", "decimal", "encoding", "quote", "comment", "index", "table"}
-    arguments = set(SearchOptions().arguments()) | {"kinds", "missing", "ignore", "na_values"} | marks | of_rows
-    assert arguments == set(FIELDS)
-    named = {"kind", "missing", "ignore", "names", "na", "data", "cluster", "workers", "split"} | marks | of_rows
-    assert named == set(DataOptions.__dataclass_fields__)
+    assert [*SearchOptions().arguments(), *ReadingOptions().arguments()] == [
+        name for group in (SearchSettings, RunSettings, DataSettings) for name in group.__dataclass_fields__
+    ]
+    assert DataOptions.settings == ReadingOptions.settings
     for command in (
         local.ask,
         repeated.all_blankets,
@@ -149,12 +148,16 @@ def test_every_command_has_all_settings() -> None:
     ):
         hints = inspect.signature(command).parameters
         assert {"data", "search"} <= set(hints)
-    for name, value in SearchOptions().arguments().items():
+    for name, value in {**SearchOptions().arguments(), **ReadingOptions().arguments()}.items():
         assert value == FIELDS[name].default, name
 
 
 def test_the_keywords_of_type_checkers_are_those_of_the_settings() -> None:
     assert keywords.PATH.read_text(encoding="utf-8") == keywords.keywords(), "run: make stubs"
+
+
+def test_the_tables_of_the_page_are_those_of_the_settings() -> None:
+    assert settings_page.PATH.read_text(encoding="utf-8") == settings_page.page(), "run: make stubs"
 
 
 @pytest.mark.parametrize("name", ALL)

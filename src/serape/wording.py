@@ -13,16 +13,8 @@ OTHERS = "*"
 """In a dict of rules, stands for the columns that are not named."""
 MAX_LENGTH = 200
 """A longer value is cut."""
-_OPTIONS = {
-    "kinds": "--kind",
-    "na_values": "--na",
-    "random_state": "--seed",
-    "n_jobs": "--jobs",
-    "known_members": "--known",
-    "forbidden_members": "--forbid",
-    "equivalent_sample_size": "--ess",
-}
-"""The options of the command line that are not called as the setting is."""
+OPTIONS = {"equivalent_sample_size": "--ess"}
+"""The options of the command line that are not called as the setting is; `settings` adds those that it declares."""
 _WORDS = {None: "none", True: "true", False: "false", "\t": "tab"}
 _NO_VALUE: Any = object()
 
@@ -68,21 +60,23 @@ def question(name: str) -> str:
 
 def option_of(name: str) -> str:
     """Return the option of the command line for a setting."""
-    return _OPTIONS.get(name) or f"--{name.replace('_', '-')}"
+    return OPTIONS.get(name) or f"--{name.replace('_', '-')}"
 
 
 def option_words(name: str, value: Any) -> list[list[str]] | None:
     """Return the options that give a setting this value, each with its words; None if the command line has none."""
-    if name in ("header", "index") and isinstance(value, bool):
-        return [[f"--{name}" if value else f"--no-{name}"]]
     if name == "hidden":
         return [["--hidden"]] if value else []
+    if isinstance(value, bool):
+        return [[f"--{name}" if value else f"--no-{name}"]]
     if name == "header" and isinstance(value, Collection) and not isinstance(value, str):
         return None if any("," in column for column in value) else [["--names", ",".join(value)]]
     if (name == "kinds" and isinstance(value, str)) or (name == "table" and isinstance(value, int)):
         return None
     option = option_of(name)
     if isinstance(value, Mapping):
+        if not all(isinstance(of, str) for of in value.values()):
+            return None
         return [[option, of if column == OTHERS else f"{column}={of}"] for column, of in value.items()]
     if isinstance(value, Collection) and not isinstance(value, str):
         return [[option, _word(one)] for one in value]

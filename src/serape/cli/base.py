@@ -8,9 +8,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
-from typing import Annotated, Any, NoReturn, TypeVar, get_type_hints
+from typing import Annotated, Any, NoReturn, TypeVar, get_origin, get_type_hints
 
 import typer
 import typer.core
@@ -153,7 +152,7 @@ def command(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function a command of this name, with examples below its help. The help does not list the `alias`.
 
-    A parameter whose type is a dataclass stands for one option per field.
+    A parameter whose type is a group of `Options` stands for all of them.
     """
     head = "Example" if len(examples) == 1 else "Examples"
     epilog = "\n\n".join([f"{head}:", *examples]) if len(examples) > 1 else f"{head}: {examples[0]}"
@@ -168,33 +167,49 @@ def command(
     return register
 
 
+class Options:
+    """Options that several commands share: in the signature of a command, it stands for one option per attribute."""
+
+    def __init__(self, **given: Any) -> None:
+        vars(self).update({one.name: one.default for one in self.parameters()} | given)
+
+    @classmethod
+    def parameters(cls) -> list[inspect.Parameter]:
+        """Return the options: the attributes whose types are annotated for typer."""
+        hints = get_type_hints(cls, include_extras=True)
+        return [parameter(name, hint, getattr(cls, name, REQUIRED)) for name, hint in hints.items() if is_option(hint)]
+
+
+REQUIRED = inspect.Parameter.empty
+
+
+def is_option(hint: Any) -> bool:
+    """Return whether a type is annotated for typer."""
+    return get_origin(hint) is Annotated
+
+
+def parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
+    """Return a parameter of a command."""
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
 def _spread(function: Callable[..., None]) -> Callable[..., None]:
-    """Return the function with the fields of its dataclasses in place of the dataclasses."""
+    """Return the function with its options in place of each group of options."""
     hints = get_type_hints(function, include_extras=True)
-    groups = {name: hint for name, hint in hints.items() if is_dataclass(hint) and isinstance(hint, type)}
+    groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Options)}
     parameters: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        if name not in groups:
-            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
-            continue
-        own = get_type_hints(groups[name], include_extras=True)
-        parameters += [
-            inspect.Parameter(
-                field.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=inspect.Parameter.empty if field.default is MISSING else field.default,
-                annotation=own[field.name],
-            )
-            for field in fields(groups[name])
-        ]
+    for name, one in inspect.signature(function).parameters.items():
+        parameters += groups[name].parameters() if name in groups else [parameter(name, hints[name], one.default)]
 
     @wraps(function)
     def run(**given: Any) -> None:
-        made = {name: kind(**{f.name: given.pop(f.name) for f in fields(kind)}) for name, kind in groups.items()}
+        made = {
+            name: kind(**{one.name: given.pop(one.name) for one in kind.parameters()}) for name, kind in groups.items()
+        }
         function(**given, **made)
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
 
 

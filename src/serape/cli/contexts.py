@@ -9,7 +9,8 @@ import typer
 
 import serape
 from serape.cli.base import answer, command
-from serape.cli.data_options import DataOptions, complete_column
+from serape.cli.completion import complete_column
+from serape.cli.data_options import DataOptions
 from serape.cli.options import AsJson, Output, Picture, Report, SearchOptions, Target, check_files, write_files
 from serape.cli.show import show_blankets
 from serape.errors import OptionError

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from serape.data.provenance import ARRAY, Provenance
+from serape.settings import FIELDS
 from serape.wording import option_words
 
 if TYPE_CHECKING:
@@ -162,13 +163,10 @@ def _arguments(settings: Mapping[str, Any], own: tuple[str, ...]) -> list[str]:
 
 # --- the command line ------------------------------------------------------------------------------------------------
 
-_SETTINGS = frozenset(
-    {
-        "algorithm", "test", "alpha", "fdr", "fdr_method", "max_conditioning", "reliability", "dof", "random_state",
-        "rule", "score", "equivalent_sample_size", "max_blankets", "learner", "hidden", "context", "depth",
-    }
-)  # fmt: skip
-"""The settings that the command line can show; others are objects, or in files."""
+_OF_QUESTIONS = frozenset(
+    {"rule", "score", "equivalent_sample_size", "max_blankets", "learner", "hidden", "context", "depth"}
+)
+"""What the commands of some questions take beside the settings; options of algorithms are not shown."""
 
 
 def _words(data: Provenance | None, settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[list[str]] | None:
@@ -176,7 +174,12 @@ def _words(data: Provenance | None, settings: Mapping[str, Any], defaults: Mappi
     made = dict(data.made) if data is not None else {}
     path = made.pop("path", None)
     own = {name: value for name, value in settings.items() if name not in defaults or value != defaults[name]}
-    if path is None or ARRAY in made.values() or not own.keys() <= _SETTINGS or ("rule" in own and "rule" in defaults):
+    if (
+        path is None
+        or ARRAY in made.values()
+        or not own.keys() <= FIELDS.keys() | _OF_QUESTIONS
+        or ("rule" in own and "rule" in defaults)
+    ):
         return None
     options = [option_words(name, value) for name, value in {**made, **own}.items()]
     return None if None in options else [[str(path)], *(words for groups in options for words in groups or ())]
