@@ -525,10 +525,13 @@ def signature_with(function: Callable[..., Any], names: Iterable[str]) -> inspec
     return signature.replace(parameters=[*(p for p in own if p not in of_keywords), *shared, *of_keywords])
 
 
-def question(*, without: Mapping[str, str] | None = None) -> Callable[[Question], Question]:
+def question(
+    *, without: Mapping[str, str] | None = None, command: Sequence[str] = ()
+) -> Callable[[Question], Question]:
     """Make a function a question: its signature and docstring show all settings in place of its keywords.
 
-    `without` are settings that it does not use, each with the reason; `refuse` refuses them.
+    `without` are settings that it does not use, each with the reason; `refuse` refuses them. `command` are examples of
+    its command, which is made of the signature; a question without has no command, or one of its own.
     """
     refused = dict(without or {})
 
@@ -541,6 +544,7 @@ def question(*, without: Mapping[str, str] | None = None) -> Callable[[Question]
         function.__signature__ = signature.replace(parameters=[*own, *shared, *rest])  # type: ignore[attr-defined]
         function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\n{_described(settings, options=bool(rest))}\n"
         function.refused_settings = refused  # type: ignore[attr-defined]
+        function.command_examples = tuple(command)  # type: ignore[attr-defined]
         return function
 
     return decorate

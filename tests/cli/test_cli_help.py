@@ -33,7 +33,7 @@ class TestHelp:
         return [info.name or "" for info in app.registered_commands if not info.hidden]
 
     def test_every_command_has_help_and_examples_that_parse(self, helps: dict[str, str]) -> None:
-        assert len(self.commands()) == 19
+        assert len(self.commands()) == 22
         for info in app.registered_commands:
             assert "Example" in helps[info.name or ""]
             examples = [line for line in (info.epilog or "").split("\n\n") if "serape " in line]
@@ -95,8 +95,9 @@ class TestCompletion:
         return completed
 
     def test_names(self, complete: Callable[[str], list[str]], patients: str) -> None:
-        assert complete("serape bl") == ["blanket"]
+        assert complete("serape bl") == ["blanket", "blankets"]
         assert complete("serape blanket --algorithm hiton") == ["hiton-mb"]
+        assert complete("serape blankets --algorithm hiton") == ["hiton-mb"]
         assert complete("serape stability --algorithm hiton") == ["hiton-mb"]
         assert complete("serape stability --finds network --algorithm mmh") == ["mmhc"]
         assert complete("serape stability --finds skeleton --algorithm hiton") == ["hiton-pc"]

@@ -12,7 +12,9 @@ import networkx as nx
 import pytest
 
 import serape
+from command import run
 from serape.data.example import clinic, clinic_graph
+from serape.data.writing import write_table
 from serape.records import Records
 from serape.results.kind import ResultKind
 
@@ -127,24 +129,14 @@ VERBS: dict[str, Callable[[Any, Path], None]] = {
     "explain": _explain,
 }
 MEANINGLESS = {
-    *((kind, verb) for kind in ("comparison", "graph comparison") for verb in ("repr", "plot", "report", "explain")),
+    *((kind, verb) for kind in ("comparison", "graph comparison") for verb in ("repr", "plot", "explain")),
     ("description", "repr"),
 }  # fmt: skip
 """Verbs that have no sense for a kind; a comparison and a description are themselves what consoles show."""
-MISSING: dict[str, tuple[str, ...]] = {
-    "comparison": ("save", "to_dict", "records", "html"),
-    "graph comparison": ("save", "to_dict", "records", "html"),
-}
-"""What is still missing."""
 
 
 def _cases() -> list[Any]:
-    return [
-        pytest.param(kind, verb, marks=[pytest.mark.xfail] if verb in MISSING.get(kind, ()) else [])
-        for kind in KINDS
-        for verb in VERBS
-        if (kind, verb) not in MEANINGLESS
-    ]
+    return [(kind, verb) for kind in KINDS for verb in VERBS if (kind, verb) not in MEANINGLESS]
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +149,76 @@ def made() -> dict[str, Any]:
 @pytest.mark.parametrize(("kind", "verb"), _cases())
 def test_every_kind_has_every_verb(made: dict[str, Any], tmp_path: Path, kind: str, verb: str) -> None:
     VERBS[verb](made[kind], tmp_path)
+
+
+# --- commands --------------------------------------------------------------------------------------------------------
+
+ABOUT_TARGET = ("--target", TARGET)
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "result": ("blanket", *ABOUT_TARGET, "--algorithm", "hiton-mb"),
+    "neighbours": ("neighbours", *ABOUT_TARGET),
+    "blankets": ("blankets", *ABOUT_TARGET, "--target", "ECG"),
+    "region": ("region", *ABOUT_TARGET),
+    "skeleton": ("skeleton", "--algorithm", "hiton-pc"),
+    "network": ("network", "--algorithm", "mmhc"),
+    "stability": ("stability", *ABOUT_TARGET, "--draws", "6"),
+    "edge stability": ("stability", "--finds", "skeleton", "--draws", "4", "--algorithm", "hiton-pc"),
+    "alpha path": ("path", *ABOUT_TARGET, "--alpha", "0.001", "--alpha", "0.05"),
+    "all blankets": ("all-blankets", *ABOUT_TARGET),
+    "causes": ("causes", *ABOUT_TARGET),
+    "contexts": ("contexts", *ABOUT_TARGET, "--context", "Parking"),
+    "joint": ("joint", "--target", "ECG", "--target", "ChestPain"),
+    "knockoffs": ("knockoffs", *ABOUT_TARGET),
+    "pairs": ("all-pairs",),
+    "description": ("describe", *ABOUT_TARGET),
+}
+"""By kind, the command that writes it; networks' stability and hidden causes are written by the same."""
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of the data."""
+    path = tmp_path_factory.mktemp("kinds") / "data.csv"
+    write_table(serape.Table({name: values for name, values in clinic(300).items() if name in COLUMNS}), path)
+    return path
+
+
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_a_command_writes_every_kind(
+    made: dict[str, Any], table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    name, *options = COMMANDS[kind]
+    files = {ending: tmp_path / f"found.{ending}" for ending in ("json", "html", "svg")}
+    wanted = ["--output", files["json"], "--report", files["html"], "--picture", files["svg"]]
+    code, out, err = run(
+        capsys, name, str(table), *options, *map(str, wanted), "--quiet" if name != "describe" else "--json"
+    )
+    assert (code, err) == (0, "")
+    assert out
+    found = serape.load_result(files["json"])
+    assert type(found) is type(made[kind])
+    assert str(files["html"].read_text(encoding="utf-8")).endswith("</html>\n")
+    assert "</svg>" in files["svg"].read_text(encoding="utf-8")
+
+
+def test_comparisons_are_written(made: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {name: tmp_path / f"{name}.json" for name in ("result", "blankets", "skeleton", "network", "region")}
+    for name, path in files.items():
+        made[name].save(path)
+    kept, report = tmp_path / "kept.json", tmp_path / "kept.html"
+    for name, kind in (("result", serape.Comparison), ("network", serape.GraphComparison)):
+        code, out, err = run(
+            capsys, "compare", str(files[name]), str(files[name]), "--json", "-o", str(kept), "--report", str(report)
+        )
+        assert (code, err) == (0, "")
+        found = serape.load_result(kept)
+        assert type(found) is kind
+        assert json.loads(out) == found.to_dict()
+        assert report.read_text(encoding="utf-8").endswith("</html>\n")
+    code, out, _ = run(capsys, "compare", str(files["blankets"]), str(files["blankets"]))
+    assert (code, "precision" in out) == (0, True)
+    code, _, err = run(capsys, "compare", str(files["region"]), str(files["region"]))
+    assert (code, "is a Region; a blanket, blankets, or a network can be compared" in err) == (2, True)
 
 
 # --- what was a dict or a graph still is one --------------------------------------------------------------------------

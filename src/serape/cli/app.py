@@ -15,6 +15,8 @@ from serape.cli import repeated  # noqa: F401
 from serape.cli import contexts  # noqa: F401
 from serape.cli import knockoffs  # noqa: F401
 from serape.cli import structure  # noqa: F401
+from serape.cli import questions  # noqa: F401
+from serape.cli import compare  # noqa: F401
 from serape.cli import pack  # noqa: F401
 from serape.cli import library  # noqa: F401
 from serape.cli import versions  # noqa: F401

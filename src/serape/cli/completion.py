@@ -25,7 +25,9 @@ def complete_algorithm(context: typer.Context, incomplete: str) -> Iterator[tupl
     """Complete the name of an algorithm for what a command finds."""
     asked = context.info_name
     finds = context.params.get("finds") or (
-        "blanket" if asked in ("blanket", "all-blankets", "contexts", "joint", *_EITHER) else "parents-children"
+        "blanket"
+        if asked in ("blanket", "blankets", "all-blankets", "contexts", "joint", *_EITHER)
+        else "parents-children"
     )
     if finds in ("skeleton", "network"):
         asked, finds = finds, "parents-children"

@@ -14,7 +14,7 @@ from serape.cli.values import option_entry
 from serape.errors import DataError
 from serape.results import pictures
 from serape.results.report import check_name
-from serape.settings import RunSettings, SearchSettings, Settings
+from serape.settings import RunSettings, SearchSettings
 
 _TESTS, _OUTPUT = "How to search", "Output"
 
@@ -107,12 +107,6 @@ class QuestionOptions(SettingOptions):
     def arguments(self) -> dict[str, Any]:
         """Return the settings, and options of the algorithm, as arguments of the questions in Python."""
         return {**super().arguments(), **dict(map(option_entry, self.option or ()))}
-
-    def checked(self) -> dict[str, Any]:
-        """Return the same, once they are checked: before data are read, which may take long."""
-        given = self.arguments()
-        Settings.of(**given)
-        return given
 
 
 class SearchOptions(QuestionOptions):

@@ -19,7 +19,7 @@ from serape.cli.values import kind_entry, read_knowledge, read_limit, read_missi
 from serape.data.kinds import KINDS
 from serape.errors import OptionError
 from serape.independence import TESTS
-from serape.settings import FIELDS, HINTS, divided
+from serape.settings import FIELDS, HINTS, Settings, divided
 from serape.wording import option_of
 
 Read = Callable[[Any], Any]
@@ -131,6 +131,12 @@ class SettingOptions(Options):
             parameters, read = _parameters(name)
             found[name] = read(*(getattr(self, one.name) for one in parameters))
         return found
+
+    def checked(self) -> dict[str, Any]:
+        """Return the same, once they are checked: before data are read, which may take long."""
+        given = self.arguments()
+        Settings.of(**given)
+        return given
 
 
 def settings_of(*groups: type, without: Iterable[str] = ()) -> tuple[str, ...]:

@@ -23,7 +23,12 @@ from serape.settings import RunSettings, Settings, question
 from serape.types import LocalAlgorithm
 
 
-@question()
+@question(
+    command=(
+        "serape blankets patients.csv --alpha 0.01 --report blankets.html",
+        "serape blankets patients.csv --target HeartDisease --target ECG --explain Anxiety",
+    )
+)
 def blankets(
     data: Any,
     targets: Iterable[str | int] | None = None,
