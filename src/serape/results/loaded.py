@@ -24,8 +24,8 @@ def load_result(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    Result, AllBlankets, Causes, ContextBlankets, JointBlanket, KnockoffSelection or Structure
-        The result, with the evidence and without the data.
+    object
+        The result, of the kind that was saved, with the evidence and without the data.
 
     Raises
     ------
