@@ -26,8 +26,10 @@ class Notes:
         self._name = name
 
     def __get__(self, instance: Any, owner: type) -> tuple[str, ...]:
-        found: tuple[str, ...] = instance.__dict__[self._name]
-        return found
+        found: dict[str, tuple[str, ...]] = {} if instance is None else vars(instance)
+        if self._name not in found:
+            raise AttributeError(f"{owner.__name__} has no attribute {self._name!r}")
+        return found[self._name]
 
     def __set__(self, instance: Any, notes: Iterable[str]) -> None:
         instance.__dict__[self._name] = tuple(map(worded, notes))

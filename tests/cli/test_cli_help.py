@@ -4,6 +4,8 @@ import contextlib
 import io
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -115,3 +117,10 @@ class TestCompletion:
         _, out, _ = run(capsys, "--help")
         assert "--install-completion" in out
         assert "--show-completion" in out
+
+
+def test_the_commands_import_no_large_package() -> None:
+    """Each takes longer to import than the command line itself."""
+    look = "import sys, serape.cli.app; print(*{'sklearn', 'networkx', 'matplotlib', 'pandas'} & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -201,6 +201,19 @@ def test_a_command_writes_every_kind(
     assert "</svg>" in files["svg"].read_text(encoding="utf-8")
 
 
+def test_interrupted_blankets_are_printed(
+    monkeypatch: pytest.MonkeyPatch, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("serape.parallel.progress_bar.ProgressBar.advance", stop)
+    code, out, _ = run(capsys, "blankets", str(table), *ABOUT_TARGET, "--target", "ECG")
+    assert code == 130
+    assert "not complete: this is the result so far" in out
+    assert "interrupted: 1 of 2 targets are left undone" in out
+
+
 def test_comparisons_are_written(made: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = {name: tmp_path / f"{name}.json" for name in ("result", "blankets", "skeleton", "network", "region")}
     for name, path in files.items():

@@ -44,7 +44,8 @@ def add_command(question: Callable[..., Any], *examples: str) -> None:
             show_kind(found, explain or (), as_json)
             write_files(found, **files)
 
-        answer(lambda: question(table, **{name: value for name, value in given.items() if value != []}, **asked), show)
+        own = {name: value for name, value in given.items() if value != []}
+        answer(lambda: question(table, **own, **asked), show, lambda found: bool(getattr(found, "interrupted", False)))
 
     about, meanings = _described(question)
     options = {
@@ -109,6 +110,5 @@ def _explained(question: Callable[..., Any]) -> Any:
 
 
 for _name in serape.__all__:
-    _question = getattr(serape, _name)
-    if examples := getattr(_question, "command_examples", ()):
-        add_command(_question, *examples)
+    if _examples := getattr(vars(serape).get(_name), "command_examples", ()):  # nothing is imported for it
+        add_command(vars(serape)[_name], *_examples)

@@ -50,9 +50,14 @@ class Blankets(ResultKind, dict[str, Result], file="serape-many-blankets-1"):
         """The time that all searches together took."""
 
     @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C left some of the targets undone."""
+        return len(self) < len(self.targets)
+
+    @property
     def complete(self) -> bool:
         """False if the search was interrupted, or a budget ended one of the searches."""
-        return len(self) == len(self.targets) and all(one.complete for one in self.values())
+        return not self.interrupted and all(one.complete for one in self.values())
 
     @property
     def tests(self) -> int:

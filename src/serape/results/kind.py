@@ -2,8 +2,8 @@
 
 A kind of result is one class, a dataclass. It declares the name of its files, its fields, which entries a file has and
 how those of its own are read, a table (`records`, `_grid`), a picture (`plot`), sentences (`title`, `__str__`,
-`explain`), and what its report has (`_page`, or no more than `_kicker` and `_calls`). All else is written here once. Its
-question may stand in the same file; with `@question(command=(…))` it has a command.
+`explain`), and what its report has (`_page`, or no more than `_kicker` and `_calls`). All else is written here once.
+Its question may stand in the same file; with `@question(command=(…))` it has a command.
 """
 
 from __future__ import annotations
