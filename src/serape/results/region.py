@@ -19,7 +19,7 @@ from serape.markup import plain, shown
 from serape.names import unknown
 from serape.records import Records
 from serape.results.call import Call
-from serape.results.displayed import edge_table, rate_text, variables_text
+from serape.results.displayed import edge_table, rate_text
 from serape.results.kind import READERS, ResultKind
 from serape.results.pictures import draw_graph, save_picture
 from serape.results.saved import count, optional, rate
@@ -97,7 +97,8 @@ class Region(ResultKind, Graph, file="serape-region-1"):
 
     def _heading(self) -> str:
         edges = "1 edge" if self.depth == 1 else f"{self.depth} edges"
-        return f"Within {edges} of {self.target}: {variables_text(len(self) - 1)}"
+        found = len(self) - 1
+        return f"Within {edges} of {self.target}: {found:,} variable{'' if found == 1 else 's'}"
 
     def edges_with_evidence(self) -> list[tuple[str, str, str, Mapping[str, Any]]]:
         """Return every edge: from, –, to, and its evidence."""
