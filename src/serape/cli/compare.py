@@ -17,8 +17,8 @@ from serape.errors import OptionError
 
 @command(
     "compare",
-    "serape compare found.json alarm",
-    "serape compare found.json other.json --report compared.html",
+    "serape sample alarm --rows 2000 | serape network - --algorithm hiton-pc --output found.json",
+    "serape compare found.json alarm --report compared.html",
 )
 def compare(
     found: Annotated[str, typer.Argument(help="A saved result: a blanket, blankets, or a network.", metavar="FOUND")],
