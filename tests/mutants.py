@@ -13,9 +13,10 @@ no difference. The last are listed in `equivalent_mutants.txt`, each with its re
 the exit status is 1. A listed mutant that can no longer be made, or that a test kills, is an error too.
 
 First, each file of tests runs once, and it is noted which lines each test reaches. A mutant is tried with the tests
-that reach its line, the fast ones first, up to --patience seconds. It lives in the memory of one process, or, of the
-core, in a folder of its own: the working tree stays as it is. Tests that start a new interpreter do not see it. An
-endless loop is ended, and counts as noticed.
+that reach its line, the fast ones first, up to --patience seconds. It lives in the memory of one process. The mutants
+of a file of the core are in one build, and a process chooses one of them (`mutation/schemata.py`; the few that cannot
+be chosen so are built one by one). The working tree stays as it is. Tests that start a new interpreter see no mutant.
+An endless loop is ended, and counts as noticed.
 
 After --seconds, or where it is interrupted or terminated, the run stops and prints what it has; the next one with the
 same --results goes on there, unless code or tests have changed. The exit status is then 3.
@@ -42,7 +43,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), *(str(ROOT / name) for name in ("docs", "tests", "tools"))]
 
-from mutation import core_code, python_code, trial  # noqa: E402
+from mutation import core_code, python_code, schemata, trial  # noqa: E402
+from mutation.core_code import Together  # noqa: E402
 from mutation.mutant import Mutant  # noqa: E402
 
 MODULES: dict[str, tuple[str, ...]] = {
@@ -61,16 +63,10 @@ MODULES: dict[str, tuple[str, ...]] = {
         "tests/questions/test_checkpoint.py",
     ),
     "files.py": ("tests/test_files.py", "tests/results/test_hostile_files.py"),
-    "search/separations.py": ("tests/search", "tests/local", "tests/parallel", "tests/skeletons"),
-    "search/associations.py": ("tests/search", "tests/questions/test_fdr.py", "tests/parallel"),
-    "search/state.py": (
-        "tests/search/test_state.py", "tests/search", "tests/local", "tests/parallel", "tests/questions",
-        "tests/skeletons",
-    ),
-    "search/search.py": (
-        "tests/search/test_verdicts.py", "tests/search", "tests/local", "tests/parallel", "tests/questions",
-        "tests/skeletons",
-    ),
+    "search/separations.py": ("tests/search/test_separations.py", "tests/search"),
+    "search/associations.py": ("tests/search/test_associations.py", "tests/search"),
+    "search/state.py": ("tests/search/test_state.py", "tests/search"),
+    "search/search.py": ("tests/search/test_verdicts.py", "tests/search"),
     "core/src/residual_comparison.cpp": ("tests/independence/test_residuals.py",),
 }  # fmt: skip
 """The modules that are looked at, and the tests that must notice every mutant of them."""
@@ -154,7 +150,7 @@ def in_processes(jobs: Iterable[Job], count: int, until: float) -> bool:
                 job = next(waiting, None) if time.monotonic() < until else None
                 all_started = job is None
                 if job is not None:
-                    folder = FOLDER / "work" / str(number)
+                    folder = work_folder() / str(number)
                     number += 1
                     folder.mkdir(parents=True)
                     process = trial.started(lambda job=job, folder=folder: job.work(folder), folder / "log")  # type: ignore[misc]
@@ -179,6 +175,11 @@ def in_processes(jobs: Iterable[Job], count: int, until: float) -> bool:
         signal.signal(signal.SIGTERM, before)
         for process in running:
             end_group(process)
+
+
+def work_folder() -> Path:
+    """Return the folder of what this run leaves behind while it lasts."""
+    return FOLDER / "work" / str(os.getpid())
 
 
 def end_group(process: int) -> None:
@@ -274,9 +275,40 @@ def tree_digest() -> str:
 # --- trying -------------------------------------------------------------------------------------------------------
 
 
-def tried(mutant: Mutant, names: Sequence[str], known: Collection[str], work: Path) -> int:
-    """Run tests with a mutant, and return whether one noticed it; 2 if it is no code."""
+def together(mutants: Sequence[Mutant], lines: Reached, files: Sequence[str], options: argparse.Namespace) -> Together:
+    """Build mutants of a file of the core together, and see that the build passes the tests if none is chosen."""
+    path = path_of(mutants[0].module)
+    folder = work_folder() / path.stem
+    folder.mkdir(parents=True)
+    built = core_code.built_together(path, mutants, folder)
+    names = lines.by(mutants[0], files, options.patience)
+    print(f"{mutants[0].module}: {len(built.numbers):,} of {len(mutants):,} mutants are in one build")
+
+    def done(status: int | None, work: Path) -> None:
+        if status != 0:
+            print((work / "log").read_text(errors="replace")[-2000:])
+            raise SystemExit(f"the build of all mutants of {path.name} fails without any")
+
+    def job(work: Path) -> int:
+        return with_core(built.library, 0, names, lines.seconds.keys(), work)
+
+    in_processes([Job(job, 3600, done)], 1, float("inf"))
+    return built
+
+
+def with_core(library: Path, number: int, names: Sequence[str], known: Collection[str], work: Path) -> int:
+    """Run tests with another build of the core, and return whether one noticed it."""
+    os.environ[schemata.VARIABLE] = str(number)
+    return trial.notice(trial.Replaced("serape._core", library, None), names, known, work)
+
+
+def tried(
+    mutant: Mutant, names: Sequence[str], known: Collection[str], work: Path, build: Together | None = None
+) -> int:
+    """Run tests with a mutant, and return whether one noticed it; 2 if it is no code. A build may have it already."""
     path = path_of(mutant.module)
+    if build is not None and mutant.key in build.numbers:
+        return with_core(build.library, build.numbers[mutant.key], names, known, work)
     if not mutant.module.endswith(".cpp"):
         name = "serape." + mutant.module.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
         try:
@@ -285,7 +317,7 @@ def tried(mutant: Mutant, names: Sequence[str], known: Collection[str], work: Pa
             return 2
         return trial.notice(trial.Replaced(name, path, code), names, known, work)
     built = core_code.built(path, mutant, work)
-    return 2 if built is None else trial.notice(trial.Replaced("serape._core", built, None), names, known, work)
+    return 2 if built is None else with_core(built, 0, names, known, work)
 
 
 OUTCOMES = {
@@ -307,7 +339,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--match", default="", help="mutants whose text contains this")
     parser.add_argument("--again", type=Path, help="those alone that survive in these results, of whatever code")
-    parser.add_argument("--patience", type=float, default=60, help="seconds of tests for a mutant")
+    parser.add_argument("--patience", type=float, default=10, help="seconds of tests for a mutant")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     parser.add_argument(
         "--results", type=Path, default=FOLDER / "results.jsonl", help="what was found, for the next run"
@@ -337,7 +369,11 @@ def main() -> None:
     if options.list:
         print("\n".join(f"{module}  {mutant.key}" for module in options.module for mutant in found[module]))
         return
-    sys.exit(judge(found, tests, listed, stale, options, until))
+    try:
+        status = judge(found, tests, listed, stale, options, until)
+    finally:
+        shutil.rmtree(work_folder(), ignore_errors=True)
+    sys.exit(status)
 
 
 def judge(
@@ -349,7 +385,6 @@ def judge(
     until: float,
 ) -> int:
     """Try the mutants, print what survives, and return the exit status."""
-    shutil.rmtree(FOLDER / "work", ignore_errors=True)
     FOLDER.mkdir(parents=True, exist_ok=True)
     trial.prepare()
     digest = tree_digest()
@@ -382,9 +417,12 @@ def judge(
                 note(mutant, "survived: no test reaches it")
                 return None
             seconds = 60 + 5 * sum(lines.seconds[name] for name in names)
-            return Job(lambda work: tried(mutant, names, lines.seconds.keys(), work), seconds, done)
+            build = builds.get(mutant.module)
+            return Job(lambda work: tried(mutant, names, lines.seconds.keys(), work, build), seconds, done)
 
         new = [m for of_module in found.values() for m in of_module if (m.module, m.key) not in outcomes]
+        core = {module: [m for m in new if m.module == module] for module in found if module.endswith(".cpp")}
+        builds = {module: together(its, lines, tests[module], options) for module, its in core.items() if its}
         jobs = (made for mutant in new if (made := job(mutant)) is not None)
         finished = in_processes(jobs, options.jobs, until)
     wrong = 0

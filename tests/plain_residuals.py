@@ -56,6 +56,28 @@ def hermite(z: Matrix, degree: int) -> Matrix:
     return np.asarray(np.polynomial.hermite_e.hermeval(z, coefficients) / math.sqrt(math.factorial(degree)))
 
 
+def polynomials(z: Matrix, values: int) -> list[tuple[Matrix, float]]:
+    """Return what lower degrees leave of each Hermite polynomial, and its variance before, if this is 1 then.
+
+    They end where next to nothing is left.
+    """
+    made = [np.ones(len(z))]
+    found = []
+    for degree in range(1, min(12, values - 1) + 1):
+        column = hermite(z, degree)
+        column = column - column.mean()
+        q = np.column_stack(made) / math.sqrt(len(z))
+        left = column
+        for _ in range(3):
+            left = left - q @ (q.T @ left)
+        share = float((left @ left) / (column @ column))
+        if not share > 1e-6:
+            break
+        made.append(left / math.sqrt(left @ left / len(z)))
+        found.append((made[-1], 1 / share))
+    return found
+
+
 class Basis:
     """Orthonormal columns, the indicators of cells first; a column is added unless the others explain it."""
 
@@ -65,12 +87,12 @@ class Basis:
         self.columns = list((in_cell / np.sqrt(in_cell.sum(axis=0))).T)
         self.cells = in_cell.shape[1]
 
-    def add(self, column: Matrix) -> None:
+    def add(self, column: Matrix, before: float = 1.0) -> None:
         column = column - column.mean()
         q = np.column_stack(self.columns)
         left = column - q @ (q.T @ column)
         left = left - q @ (q.T @ left)
-        if left @ left > 1e-6 * (column @ column):
+        if left @ left > 1e-6 * before * (column @ column):
             self.columns.append(left / math.sqrt(left @ left))
 
     def add_by_cell(self, column: Matrix) -> None:
@@ -101,6 +123,7 @@ def basis_of(given: Sequence[NDArray[Any]], rows: int) -> Matrix:
             basis.add(column)
     first = len(basis.columns)
     curved = [(scores_of(z)[:, 0], len(np.unique(z))) for z in numbers if len(np.unique(z)) > 2]
+    of_degree = [polynomials(z, values) for z, values in curved]
 
     def fits(more: int) -> bool:
         width = len(basis.columns) + more
@@ -112,9 +135,9 @@ def basis_of(given: Sequence[NDArray[Any]], rows: int) -> Matrix:
         nonlocal degree
         while degree < top and curved and fits(len(curved)):
             degree += 1
-            for z, values in curved:
-                if values > degree:
-                    basis.add(hermite(z, degree))
+            for made in of_degree:
+                if len(made) >= degree:
+                    basis.add(*made[degree - 1])
 
     raise_to(3)
     slopes = len(curved) * (basis.cells - 1)
@@ -128,9 +151,9 @@ def basis_of(given: Sequence[NDArray[Any]], rows: int) -> Matrix:
             basis.add_by_cell(z)
     raise_to(5)
     if sloped and degree >= 3 and fits(2 * slopes):
-        for z, values in curved:
+        for (z, _), made in zip(curved, of_degree, strict=True):
             for d in (2, 3):
-                if values > d:
+                if len(made) >= d:
                     basis.add_by_cell(hermite(z, d))
     raise_to(12)
     return np.column_stack(basis.columns)

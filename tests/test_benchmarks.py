@@ -53,6 +53,7 @@ PARTS = (
     "kernels divide",
     "kernels calls",
     "kernels selector",
+    "kernels startup",
     "kernels strategies",
     "accuracy automatic",
     "accuracy blankets",

@@ -17,8 +17,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from typer.models import ArgumentInfo, CommandInfo
 
-from serape.cli.app import app
-from serape.cli.base import EXIT_CODES
+from serape.cli.app import MODULES
+from serape.cli.base import EXIT_CODES, find_command
 from serape.cli.show import PIPED
 
 PATH = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
@@ -52,6 +52,7 @@ that several commands share are [described once](#options-that-commands-share). 
 |---|---|
 | `NO_COLOR` | `1`, or any other text, turns colours off. |
 | `COLUMNS` | The width of tables, in place of that of the terminal. |
+| `OPENBLAS_NUM_THREADS` | Threads of NumPy's linear algebra, 1 if not set: the matrices are too small for several. |
 
 `serape --install-completion` installs completion in your shell: names of commands, options, algorithms, networks, and
 of the columns of a text file. `serape --version` prints the version.
@@ -103,7 +104,7 @@ class Command:
 
 def commands() -> list[Command]:
     """Return the commands in the order of the help."""
-    listed = app.registered_commands
+    listed = [find_command(name) for name in MODULES]
     return [_command(info, [str(o.name) for o in listed if o.hidden and o.callback is info.callback])
             for info in listed if not info.hidden]  # fmt: skip
 

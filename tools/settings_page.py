@@ -57,7 +57,7 @@ def _title(name: str) -> str:
 
 def _questions() -> str:
     lines = ["| question | settings |", "|---|---|"]
-    for name in serape.__all__:
+    for name in vars(serape)["__all__"]:
         question = getattr(serape, name)
         if hasattr(question, "refused_settings"):
             taken = [one for one in FIELDS if one in inspect.signature(question).parameters]

@@ -1,8 +1,8 @@
-"""Speed of the core, on one thread: counting, scores, single searches, beside NumPy where it can do the same."""
+"""Speed of the core, on one thread: counting, scores, searches, the start, beside NumPy where it can do the same."""
 
 from benchmarks.common.command import Command, Part
 from benchmarks.common.data import add_thrombin
-from benchmarks.kernels import calls, counting, searches, strategies
+from benchmarks.kernels import calls, counting, searches, startup, strategies
 
 COMMAND = Command(
     {
@@ -16,5 +16,6 @@ COMMAND = Command(
         "divide": Part(searches.divide, searches.divide_options),
         "calls": Part(calls.run, calls.options),
         "selector": Part(searches.selector, searches.selector_options),
+        "startup": Part(startup.run, startup.options),
     }
 )

@@ -55,6 +55,19 @@ void bind_residuals(nb::module_& m) {
             },
             nb::arg("column"))
         .def(
+            "divides",
+            [](const ResidualTest& test, const std::vector<std::uint32_t>& given) {
+                for (const std::uint32_t z : given) {
+                    check(test, z);
+                }
+                const nb::gil_scoped_release release;
+                return test.divides(given);
+            },
+            nb::arg("given"), "Whether the joint cells of the categories among these divide the rows.")
+        .def(
+            "row_keys", [](const ResidualTest& test) { return to_numpy(test.row_keys()); },
+            "A number for each row that looks random, in whatever order rows, columns and levels are.")
+        .def(
             "test",
             [](const ResidualTest& test, std::uint32_t x, std::uint32_t y, const std::vector<std::uint32_t>& given) {
                 check(test, x);

@@ -6,26 +6,41 @@
 #include <unordered_map>
 #include <utility>
 
-#include "columns_algebra.hpp"
+#include "small_matrices.hpp"
 
 namespace serape {
 namespace {
 
 constexpr std::size_t max_moderating_levels = 8;  // of a category
-constexpr std::size_t side_by_side = 16;          // columns that are orthogonalised together
+constexpr double max_condition = 1e4;             // of features' products, beyond which their factor is refined
 
-double squared_length(const double* column, std::size_t stride) {
-    double value = 0.0;
-    kernels().dots(column, &column, 1, stride, &value);
-    return value;
+constexpr std::uint32_t unnumbered = ~std::uint32_t{0};
+constexpr std::uint32_t no_feature = ~std::uint32_t{0};
+constexpr std::size_t some_cells = 256;  // whose means stay in the cache
+
+std::size_t padded(std::size_t count) {
+    return (count + 15) / 16 * 16;
 }
 
 }  // namespace
 
+void add_products(const Coordinates& one, const Coordinates& other, double times, double* out, std::size_t stride) {
+    std::vector<double> sums(one.count * other.count, 0.0);
+    for (std::size_t begin = 0; begin < one.length; begin += some_cells) {
+        kernels().panel_products(one.values.data() + begin, one.count, other.values.data() + begin, other.count,
+                                 std::min(some_cells, one.length - begin), one.length, sums.data(), other.count);
+    }
+    for (std::size_t i = 0; i < one.count; ++i) {
+        for (std::size_t j = 0; j < other.count; ++j) {
+            out[i * stride + j] += times * sums[i * other.count + j];
+        }
+    }
+}
+
 std::vector<std::uint32_t> indicated_levels(const ResidualTest& test, std::span<const std::uint16_t> codes,
                                             std::uint32_t levels, std::size_t max_levels, double min_rows) {
     std::vector<double> rows(levels, 0.0);
-    for (std::size_t r = 0; r < codes.size(); ++r) {
+    for (std::size_t r = 0; r < test.rows(); ++r) {
         rows[codes[r]] += test.root_weight(r) * test.root_weight(r);
     }
     std::vector<std::uint32_t> order;
@@ -45,16 +60,28 @@ std::vector<std::uint32_t> indicated_levels(const ResidualTest& test, std::span<
     return order;
 }
 
-std::vector<LineVector<double>> indicators(const ResidualTest& test, std::span<const std::uint16_t> codes,
-                                           std::span<const std::uint32_t> indicated) {
-    std::vector<LineVector<double>> made;
-    for (const std::uint32_t level : indicated) {
-        LineVector<double>& column = made.emplace_back(test.stride(), 0.0);
-        for (std::size_t r = 0; r < codes.size(); ++r) {
-            column[r] = codes[r] == level ? test.root_weight(r) : 0.0;
+DividedRows divide_rows(const ResidualTest& test, std::span<const std::uint32_t> categories) {
+    DividedRows made{std::vector<std::uint32_t>(test.stride(), 0)};
+    for (const std::uint32_t z : categories) {
+        const std::span<const std::uint16_t> codes = test.codes(z);
+        const std::uint64_t levels = test.table().levels(z);
+        std::uint32_t known = 0;
+        const auto number_by = [&](const auto& find) {
+            for (std::size_t r = 0; r < test.rows(); ++r) {
+                std::uint32_t& found = find(made.cell[r] * levels + codes[r]);
+                made.cell[r] = found = found == unnumbered ? known++ : found;
+            }
+        };
+        if (made.count * levels <= 4 * test.rows() + 4096) {
+            std::vector<std::uint32_t> number_of(made.count * levels, unnumbered);
+            number_by([&](std::uint64_t key) -> std::uint32_t& { return number_of[key]; });
+        } else {
+            std::unordered_map<std::uint64_t, std::uint32_t> number_of;
+            number_by([&](std::uint64_t key) -> std::uint32_t& {
+                return number_of.try_emplace(key, unnumbered).first->second;
+            });
         }
-        test.centre(column.data());
-        scale(column, 1.0 / std::sqrt(dot(column, column)));
+        made.count = known;
     }
     return made;
 }
@@ -66,324 +93,574 @@ Conditioning::Conditioning(const ResidualTest& test, std::span<const std::uint32
     for (const std::uint32_t z : sorted) {
         (test.number(z) ? numbers : categories).push_back(z);
     }
-    const double rows = test.effective_rows();
-    const double budget = rows / test.limits().rows_per_column;
+    cell_rows_.assign(1, test.effective_rows());
+    budget_ = test.effective_rows() / test.limits().rows_per_column;
     divide(categories);
     for (const std::uint32_t z : numbers) {
-        const ResidualTest::Scores& scores = test.scores(z);
-        for (std::size_t k = 0; k < scores.width; ++k) {
-            const double* column = scores.columns.data() + k * test.stride();
-            add(Column(column, column + test.stride()));
+        for (std::uint32_t k = 0; k < test.scores(z).width; ++k) {
+            add({Feature::Kind::score, z, k}, true);
         }
-        if (scores.values > 1) {
-            moderate(scores.columns.data());
+        if (test.scores(z).values > 2) {
+            numbers_.push_back(z);
         }
     }
-    first_width_ = basis_.size();
-    enrich(numbers, budget);
-    rows_left_ = rows - static_cast<double>(std::max<std::size_t>(cell_rows_.size(), 1) + basis_.size());
+    enrich(numbers_);
+    add_pending();
+    padded_features_ = padded(features_.size());
+    rows_left_ = test.effective_rows() - static_cast<double>(cells() + features_.size());
+    refine();
+    moderate(numbers, categories);
     weigh();
 }
 
 // Numbers the cells of the categories, and adds indicators of those that do not divide the rows.
 void Conditioning::divide(const std::vector<std::uint32_t>& categories) {
-    if (categories.empty()) {
-        return;
-    }
     const std::size_t rows = test_.rows();
-    std::vector<std::vector<std::uint16_t>> codes;
-    for (const std::uint32_t z : categories) {
-        codes.push_back(test_.codes(z));
-        const auto frequent = indicated_levels(test_, codes.back(), test_.table().levels(z), max_moderating_levels,
-                                               test_.limits().rows_per_product);
-        for (const Column& column : indicators(test_, codes.back(), frequent)) {
-            moderate(column.data());
+    if (!categories.empty()) {
+        auto [cell, count] = divide_rows(test_, categories);
+        std::size_t divides = categories.size();
+        if (categories.size() > 1 && static_cast<double>(count) > budget_) {
+            divides = static_cast<std::size_t>(
+                std::max_element(categories.begin(), categories.end(),
+                                 [&](auto a, auto b) { return test_.table().levels(a) < test_.table().levels(b); }) -
+                categories.begin());
+            DividedRows by_one = divide_rows(test_, std::span(&categories[divides], 1));
+            cell = std::move(by_one.cell);
+            count = by_one.count;
         }
-    }
-    const auto number = [&](std::span<const std::size_t> which) {
-        std::vector<std::uint32_t> cell(rows, 0);
-        std::size_t count = 1;
-        for (const std::size_t k : which) {
-            std::unordered_map<std::uint64_t, std::uint32_t> known;
-            for (std::size_t r = 0; r < rows; ++r) {
-                const std::uint64_t key = std::uint64_t{cell[r]} << 16 | codes[k][r];
-                cell[r] = known.try_emplace(key, static_cast<std::uint32_t>(known.size())).first->second;
+        cell_ = std::move(cell);
+        cell_rows_.assign(count, 0.0);
+        for (std::size_t r = 0; r < rows; ++r) {
+            cell_rows_[cell_[r]] += test_.root_weight(r) * test_.root_weight(r);
+        }
+        std::size_t indicated = 0;
+        for (std::size_t k = 0; k < categories.size() && divides < categories.size(); ++k) {
+            indicated += k == divides ? 0 : test_.table().levels(categories[k]);
+        }
+        roomy_ = indicated <= test_.limits().max_indicators;
+        for (std::size_t k = 0; k < categories.size() && divides < categories.size() && roomy_; ++k) {
+            if (k != divides) {
+                const std::uint32_t levels = test_.table().levels(categories[k]);
+                for (const std::uint32_t level :
+                     indicated_levels(test_, test_.codes(categories[k]), levels, levels, 0.0)) {
+                    add({Feature::Kind::indicator, categories[k], level}, true);
+                }
             }
-            count = known.size();
-        }
-        return std::pair(std::move(cell), count);
-    };
-    std::vector<std::size_t> all(categories.size());
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    auto [cell, count] = number(all);
-    std::size_t divides = categories.size();
-    if (categories.size() > 1 && static_cast<double>(count) > test_.effective_rows() / test_.limits().rows_per_column) {
-        divides = static_cast<std::size_t>(
-            std::max_element(categories.begin(), categories.end(),
-                             [&](auto a, auto b) { return test_.table().levels(a) < test_.table().levels(b); }) -
-            categories.begin());
-        std::tie(cell, count) = number(std::span(&divides, 1));
-    }
-    cell_ = std::move(cell);
-    cell_rows_.assign(count, 0.0);
-    for (std::size_t r = 0; r < rows; ++r) {
-        cell_rows_[cell_[r]] += test_.root_weight(r) * test_.root_weight(r);
-    }
-    std::size_t indicated = 0;
-    for (std::size_t k = 0; k < categories.size() && divides < categories.size(); ++k) {
-        indicated += k == divides ? 0 : test_.table().levels(categories[k]);
-    }
-    roomy_ = indicated <= test_.limits().max_indicators;
-    for (std::size_t k = 0; k < categories.size() && divides < categories.size() && roomy_; ++k) {
-        if (k != divides) {
-            const std::uint32_t levels = test_.table().levels(categories[k]);
-            auto made = indicators(test_, codes[k], indicated_levels(test_, codes[k], levels, levels, 0.0));
-            add_all(made);
         }
     }
+    padded_cells_ = padded(cells());
+    for (const double rows_of_cell : cell_rows_) {
+        root_cell_rows_.push_back(std::sqrt(rows_of_cell));
+    }
+    of_features_ = Coordinates(0, padded_cells_);
 }
 
-void Conditioning::enrich(const std::vector<std::uint32_t>& all_numbers, double budget) {
-    const std::size_t rows = test_.rows();
-    const ResidualLimits& limits = test_.limits();
-    std::vector<std::uint32_t> numbers;
-    for (const std::uint32_t z : all_numbers) {
-        if (test_.scores(z).values > 2) {
-            numbers.push_back(z);
-        }
-    }
-    const std::size_t cells = cell_rows_.size();
-    const auto fits = [&](std::size_t more) {
-        const std::size_t width = basis_.size() + more;
-        return static_cast<double>(width + cells) <= budget + (cells > 0 ? 1.0 : 0.0) &&
-               width - first_width_ <= limits.max_width;
+// Whether so many more features may join. Those that wait are taken to be new; if they are too many, it is found out
+// which of them are.
+bool Conditioning::fits(std::size_t more) {
+    const auto fit = [&] {
+        const std::size_t width = features_.size() + pending_.size() + more;
+        const double divided = cell_.empty() ? 0.0 : static_cast<double>(cells()) - 1.0;
+        return static_cast<double>(width) + divided <= budget_ &&
+               width - first_width_ - first_pending_ <= test_.limits().max_width;
     };
-    // Hermite polynomials of the scores, normalised: h_{d+1} = (z h_d − √d h_{d−1}) / √(d+1).
-    std::vector<Column> first, last, before;
-    for (const std::uint32_t z : numbers) {
-        first.push_back(scaled(test_.scores(z).columns.data()));
-        last.push_back(first.back());
-        before.emplace_back(test_.stride(), 1.0);
+    if (!fit() && !pending_.empty()) {
+        add_pending();
     }
-    std::size_t degree = 1;
-    std::vector<std::vector<Column>> powers(numbers.size());  // of degrees 2 and 3
-    const auto raise = [&](std::size_t to) {
-        for (; degree < to && !numbers.empty(); ++degree) {
-            if (!fits(numbers.size())) {
-                return;
-            }
-            const double d = static_cast<double>(degree);
-            std::vector<Column> made;
-            for (std::size_t k = 0; k < numbers.size(); ++k) {
-                Column next(test_.stride(), 0.0);
-                for (std::size_t r = 0; r < rows; ++r) {
-                    next[r] = (first[k][r] * last[k][r] - std::sqrt(d) * before[k][r]) / std::sqrt(d + 1.0);
-                }
-                before[k] = std::exchange(last[k], next);
-                if (test_.scores(numbers[k]).values > degree + 1) {
-                    if (degree < 3) {
-                        powers[k].push_back(next);
-                    }
-                    made.push_back(weighted(std::move(next)));
+    return fit();
+}
+
+void Conditioning::enrich(const std::vector<std::uint32_t>& numbers) {
+    const auto count = static_cast<std::uint32_t>(numbers.size());
+    const auto has_degree = [&](std::uint32_t k, std::size_t degree) {
+        return test_.scores(numbers[k]).polynomials.size() >= degree;
+    };
+    std::uint32_t degree = 1;
+    const auto raise = [&](std::uint32_t to) {
+        for (; degree < to && count > 0 && fits(count); ++degree) {
+            for (std::uint32_t k = 0; k < count; ++k) {
+                if (has_degree(k, degree + 1)) {
+                    add({Feature::Kind::power, k, degree + 1}, false);
                 }
             }
-            add_all(made);
         }
     };
-    const auto by_cell = [&](const Column& column) {
+    const auto by_cell = [&](std::uint32_t k, std::uint32_t power) {
         const auto largest = std::max_element(cell_rows_.begin(), cell_rows_.end()) - cell_rows_.begin();
-        std::vector<Column> made;
-        for (std::size_t c = 0; c < cells; ++c) {
-            if (static_cast<std::ptrdiff_t>(c) == largest) {
-                continue;
+        for (std::int64_t c = 0; c < std::ssize(cell_rows_); ++c) {
+            if (c != largest) {
+                add({Feature::Kind::power, k, power, c}, false);
             }
-            Column& part = made.emplace_back(test_.stride(), 0.0);
-            for (std::size_t r = 0; r < rows; ++r) {
-                part[r] = cell_[r] == c ? column[r] : 0.0;
-            }
-            part = weighted(std::move(part));
         }
-        add_all(made);
     };
     raise(3);
-    roomy_ = roomy_ && (numbers.empty() || degree > 1);
-    const std::size_t pairs = numbers.size() * (numbers.size() - std::min<std::size_t>(numbers.size(), 1)) / 2;
-    const std::size_t slopes = cells > 1 ? numbers.size() * (cells - 1) : 0;
+    roomy_ = roomy_ && (count == 0 || degree > 1);
+    const std::size_t pairs = count * (count - std::min<std::size_t>(count, 1)) / 2;
+    const std::size_t slopes = count * (cells() - 1);
     if (pairs > 0 && fits(pairs)) {
-        std::vector<Column> made;
-        for (std::size_t k = 0; k < numbers.size(); ++k) {
-            for (std::size_t j = 0; j < k; ++j) {
-                Column& product = made.emplace_back(test_.stride(), 0.0);
-                for (std::size_t r = 0; r < rows; ++r) {
-                    product[r] = first[k][r] * first[j][r];
-                }
-                product = weighted(std::move(product));
+        for (std::uint32_t k = 0; k < count; ++k) {
+            for (std::uint32_t j = 0; j < k; ++j) {
+                add({Feature::Kind::product, k, j}, false);
             }
         }
-        add_all(made);
     }
     const bool sloped = slopes > 0 && fits(slopes);
-    for (std::size_t k = 0; k < numbers.size() && sloped; ++k) {
-        by_cell(first[k]);
+    for (std::uint32_t k = 0; k < count && sloped; ++k) {
+        by_cell(k, 1);
     }
     raise(5);
     if (sloped && degree >= 3 && fits(2 * slopes)) {
-        for (const std::vector<Column>& curves : powers) {
-            for (const Column& curve : curves) {
-                by_cell(curve);
+        for (std::uint32_t k = 0; k < count; ++k) {
+            for (const std::uint32_t power : {2, 3}) {
+                if (has_degree(k, power)) {
+                    by_cell(k, power);
+                }
             }
         }
     }
-    raise(limits.max_degree);
+    raise(static_cast<std::uint32_t>(test_.limits().max_degree));
 }
 
-// Scores as they are without weights, of mean square 1.
-Conditioning::Column Conditioning::scaled(const double* scores) const {
-    Column made(scores, scores + test_.stride());
+void Conditioning::add(Feature feature, bool first) {
+    pending_.push_back(feature);
+    first_pending_ += first;
+    if (feature.kind == Feature::Kind::power) {
+        highest_ = std::max<std::size_t>(highest_, feature.b);
+    }
+}
+
+// Of the features that wait, those join that the others do not explain.
+void Conditioning::add_pending() {
+    if (pending_.empty()) {
+        return;
+    }
+    const std::size_t known = features_.size(), some = pending_.size(), all = known + some;
+    std::vector<Feature> both(features_);
+    both.insert(both.end(), pending_.begin(), pending_.end());
+    const std::vector<Slopes> slopes = slopes_among(both);
+    std::vector<double> products(all * some, 0.0);
+    Coordinates coordinates(some, padded_cells_);
+    Panel powers, made;
+    for (std::size_t begin = 0; begin < test_.stride(); begin += panel_rows) {
+        make(begin, both, slopes, powers, made);
+        add_products(made[0], known, made[known], some, products.data(), some);
+        for (std::size_t first = 0; first < some; first += 8) {  // the upper half
+            const std::size_t count = std::min<std::size_t>(some - first, 8);
+            add_products(made[known + first], count, made[known + first], some - first,
+                         products.data() + (known + first) * some + first, some);
+        }
+        add_cell_sums(begin, made[known], some, coordinates[0]);
+    }
+    std::vector<double> before(some);  // squared length, centred
+    for (std::size_t k = 0; k < some; ++k) {
+        double sum = 0.0;
+        for (std::size_t c = 0; c < cells(); ++c) {
+            sum += coordinates[k][c];
+            coordinates[k][c] /= root_cell_rows_[c];
+        }
+        before[k] = products[(known + k) * some + k] - sum * sum / test_.effective_rows();
+        if (const Feature& one = pending_[k]; one.kind == Feature::Kind::power && one.cell < 0 && one.b > 1) {
+            before[k] *= test_.scores(numbers_[one.a]).polynomials[one.b - 1].before;
+        }
+    }
+    add_products(of_features_, coordinates, -1.0, products.data(), some);
+    add_products(coordinates, coordinates, -1.0, products.data() + known * some, some);
+    // The factor grows by a row for each feature that joins; `joined` are their rows of the products.
+    std::vector<std::size_t> joined(known);
+    std::iota(joined.begin(), joined.end(), std::size_t{0});
+    std::vector<std::vector<double>> factor;
+    for (std::size_t k = 0; k < known; ++k) {
+        factor.emplace_back(root_.begin() + static_cast<std::ptrdiff_t>(k * known),
+                            root_.begin() + static_cast<std::ptrdiff_t>(k * known + k + 1));
+    }
+    std::vector<double> kept(of_features_.values.begin(), of_features_.values.end());
+    for (std::size_t k = 0; k < some; ++k) {
+        std::vector<double> row(joined.size() + 1);
+        double rest = products[(known + k) * some + k];
+        for (std::size_t i = 0; i < joined.size(); ++i) {
+            double value = products[joined[i] * some + k];
+            for (std::size_t j = 0; j < i; ++j) {
+                value -= factor[i][j] * row[j];
+            }
+            row[i] = value / factor[i][i];
+            rest -= row[i] * row[i];
+        }
+        if (rest > test_.limits().least_new * before[k]) {
+            row.back() = std::sqrt(rest);
+            factor.push_back(std::move(row));
+            joined.push_back(known + k);
+            features_.push_back(pending_[k]);
+            first_width_ += k < first_pending_;
+            kept.insert(kept.end(), coordinates[k], coordinates[k] + padded_cells_);
+        }
+    }
+    pending_.clear();
+    first_pending_ = 0;
+    slopes_ = slopes_among(features_);
+    const std::size_t width = features_.size();
+    root_.assign(width * width, 0.0);
+    for (std::size_t k = 0; k < width; ++k) {
+        std::copy(factor[k].begin(), factor[k].end(), root_.begin() + static_cast<std::ptrdiff_t>(k * width));
+    }
+    of_features_ = Coordinates(width, padded_cells_);
+    std::copy(kept.begin(), kept.end(), of_features_.values.begin());
+}
+
+void Conditioning::make_features(std::size_t begin, Panel& powers, Panel& out) const {
+    make(begin, features_, slopes_, powers, out);
+}
+
+void Conditioning::make(std::size_t begin, std::span<const Feature> which, std::span<const Slopes> slopes,
+                        Panel& powers, Panel& out) const {
+    // Scores of mean square 1, and their polynomials, orthonormal over the rows.
+    powers.resize(numbers_.size() * highest_);
     const double scale = std::sqrt(test_.effective_rows());
-    for (std::size_t r = 0; r < test_.rows(); ++r) {
-        made[r] *= scale / test_.root_weight(r);
+    const double* const root = test_.root_weights() + begin;
+    const double* const inverse = test_.inverse_root_weights() + begin;
+    for (std::size_t k = 0; k < numbers_.size(); ++k) {
+        double* const first = powers[k * highest_];
+        const ResidualTest::Scores& scores = test_.scores(numbers_[k]);
+        for (std::size_t r = 0; r < panel_rows; ++r) {
+            first[r] = scores.columns[begin + r] * scale * inverse[r];
+        }
+        for (std::size_t degree = 1; degree < std::min(highest_, scores.polynomials.size()); ++degree) {
+            const ResidualTest::Polynomial& made = scores.polynomials[degree];
+            const double* const last = powers[k * highest_ + degree - 1];
+            const double* const before = degree > 1 ? powers[k * highest_ + degree - 2] : nullptr;
+            double* const next = powers[k * highest_ + degree];
+            for (std::size_t r = 0; r < panel_rows; ++r) {
+                next[r] = ((first[r] - made.shift) * last[r] - made.back * (before ? before[r] : 1.0)) * made.scale;
+            }
+        }
+    }
+    out.resize(which.size());
+    for (std::size_t k = 0; k < which.size(); ++k) {
+        const Feature& feature = which[k];
+        double* const column = out[k];
+        if (feature.cell >= 0) {
+            std::fill_n(column, panel_rows, 0.0);
+            continue;
+        }
+        switch (feature.kind) {
+            case Feature::Kind::score: {
+                const double* const scores =
+                    test_.scores(feature.a).columns.data() + feature.b * test_.stride() + begin;
+                for (std::size_t r = 0; r < panel_rows; ++r) {
+                    column[r] = scores[r] * scale;
+                }
+                break;
+            }
+            case Feature::Kind::indicator: {
+                const std::uint16_t* const codes = test_.codes(feature.a).data() + begin;
+                for (std::size_t r = 0; r < panel_rows; ++r) {
+                    column[r] = codes[r] == feature.b ? root[r] : 0.0;
+                }
+                break;
+            }
+            case Feature::Kind::power: {
+                const double* const power = powers[feature.a * highest_ + feature.b - 1];
+                for (std::size_t r = 0; r < panel_rows; ++r) {
+                    column[r] = power[r] * root[r];
+                }
+                break;
+            }
+            case Feature::Kind::product: {
+                const double* const one = powers[feature.a * highest_];
+                const double* const other = powers[feature.b * highest_];
+                for (std::size_t r = 0; r < panel_rows; ++r) {
+                    column[r] = one[r] * other[r] * root[r];
+                }
+                break;
+            }
+        }
+    }
+    for (const Slopes& some : slopes) {  // each row has a value in one of them
+        const double* const score = powers[some.number * highest_];
+        for (std::size_t r = 0; r < panel_rows; ++r) {
+            if (const std::uint32_t k = some.of_cell[cell_[begin + r]]; k != no_feature) {
+                const double z = score[r];
+                const double value = some.degree == 1   ? z
+                                     : some.degree == 2 ? (z * z - 1.0) / std::sqrt(2.0)
+                                                        : z * (z * z - 3.0) / std::sqrt(6.0);
+                out[k][r] = value * root[r];
+            }
+        }
+    }
+}
+
+// Slopes and curves of a number by cell, side by side.
+std::vector<Conditioning::Slopes> Conditioning::slopes_among(std::span<const Feature> which) const {
+    std::vector<Slopes> found;
+    for (std::uint32_t k = 0; k < which.size(); ++k) {
+        const Feature& feature = which[k];
+        if (feature.cell < 0) {
+            continue;
+        }
+        if (found.empty() || found.back().number != feature.a || found.back().degree != feature.b) {
+            found.push_back({feature.a, feature.b, std::vector<std::uint32_t>(cells(), no_feature)});
+        }
+        found.back().of_cell[static_cast<std::size_t>(feature.cell)] = k;
+    }
+    return found;
+}
+
+void Conditioning::add_cell_sums(std::size_t begin, const double* columns, std::size_t count, double* sums) const {
+    const double* const root = test_.root_weights() + begin;
+    if (cell_.empty()) {
+        kernels().panel_products(columns, count, root, 1, panel_rows, panel_rows, sums, padded_cells_);
+        return;
+    }
+    const std::uint32_t* const cell = cell_.data() + begin;
+    for (std::size_t k = 0; k < count; ++k) {
+        const double* const column = columns + k * panel_rows;
+        double* const out = sums + k * padded_cells_;
+        for (std::size_t r = 0; r < panel_rows; ++r) {
+            out[cell[r]] += column[r] * root[r];
+        }
+    }
+}
+
+double Conditioning::mean_part(const double* coordinates) const {
+    double sum = 0.0;
+    for (std::size_t c = 0; c < cells(); ++c) {
+        sum += coordinates[c] * root_cell_rows_[c];
+    }
+    return sum / std::sqrt(test_.effective_rows());
+}
+
+void Conditioning::add_constant(double constant, double* coordinates) const {
+    for (std::size_t c = 0; c < cells(); ++c) {
+        coordinates[c] += constant * root_cell_rows_[c];
+    }
+}
+
+Fit Conditioning::fit(const Coordinates& coordinates) const {
+    const std::size_t width = features_.size(), count = coordinates.count;
+    Fit made{count, std::vector<double>(width * count), LineVector<double>(count * padded_cells_, 0.0)};
+    for (std::size_t i = width; i-- > 0;) {
+        double* const own = made.factors.data() + i * count;
+        for (std::size_t j = 0; j < count; ++j) {
+            own[j] = coordinates[j][padded_cells_ + i];
+        }
+        for (std::size_t k = i + 1; k < width; ++k) {
+            const double factor = root_[k * width + i];
+            const double* const other = made.factors.data() + k * count;
+            for (std::size_t j = 0; j < count; ++j) {
+                own[j] -= factor * other[j];
+            }
+        }
+        for (std::size_t j = 0; j < count; ++j) {
+            own[j] /= root_[i * width + i];
+        }
+    }
+    for (std::size_t j = 0; j < count; ++j) {
+        std::copy_n(coordinates[j], cells(), made.means.data() + j * padded_cells_);
+    }
+    for (std::size_t begin = 0; begin < padded_cells_; begin += some_cells) {
+        kernels().panel_subtract(made.means.data() + begin, count, of_features_.values.data() + begin, width,
+                                 made.factors.data(), count, std::min(some_cells, padded_cells_ - begin),
+                                 padded_cells_);
+    }
+    for (std::size_t j = 0; j < count; ++j) {
+        for (std::size_t c = 0; c < cells(); ++c) {
+            made.means[j * padded_cells_ + c] /= root_cell_rows_[c];
+        }
     }
     return made;
 }
 
-Conditioning::Column Conditioning::weighted(Column column) const {
-    for (std::size_t r = 0; r < test_.rows(); ++r) {
-        column[r] *= test_.root_weight(r);
+void Conditioning::subtract(const Fit& fit, std::size_t begin, const Panel& features, double* columns) const {
+    subtract_products(columns, fit.count, features[0], features_.size(), fit.factors.data(), fit.count);
+    subtract_means(fit, begin, columns);
+}
+
+void Conditioning::subtract_means(const Fit& fit, std::size_t begin, double* columns) const {
+    const double* const root = test_.root_weights() + begin;
+    for (std::size_t j = 0; j < fit.count; ++j) {
+        double* const column = columns + j * panel_rows;
+        const double* const means = fit.means.data() + j * padded_cells_;
+        if (cell_.empty()) {
+            for (std::size_t r = 0; r < panel_rows; ++r) {
+                column[r] -= means[0] * root[r];
+            }
+        } else {
+            const std::uint32_t* const cell = cell_.data() + begin;
+            for (std::size_t r = 0; r < panel_rows; ++r) {
+                column[r] -= means[cell[r]] * root[r];
+            }
+        }
     }
-    return column;
 }
 
-void Conditioning::moderate(const double* scores) {
-    moderators_.push_back(scaled(scores));
+void Conditioning::moderate(const std::vector<std::uint32_t>& numbers, const std::vector<std::uint32_t>& categories) {
+    const double rows = test_.effective_rows();
+    for (const std::uint32_t z : categories) {
+        for (const std::uint32_t level : indicated_levels(test_, test_.codes(z), test_.table().levels(z),
+                                                          max_moderating_levels, test_.limits().rows_per_product)) {
+            double own = 0.0;
+            for (std::size_t r = 0; r < test_.rows(); ++r) {
+                own += test_.codes(z)[r] == level ? test_.root_weight(r) * test_.root_weight(r) : 0.0;
+            }
+            moderators_.push_back({z, level, own / rows, std::sqrt(rows / (own - own * own / rows))});
+        }
+    }
+    for (const std::uint32_t z : numbers) {
+        if (test_.scores(z).values > 1) {
+            moderators_.push_back({z, 0, 0.0, std::sqrt(rows)});
+        }
+    }
 }
 
-void Conditioning::take_means_out(double* column) const {
-    if (cell_.empty()) {
+void Conditioning::make_moderators(std::size_t begin, Panel& out) const {
+    out.resize(moderators_.size());
+    const double* const inverse = test_.inverse_root_weights() + begin;
+    for (std::size_t k = 0; k < moderators_.size(); ++k) {
+        const Moderator& one = moderators_[k];
+        double* const column = out[k];
+        if (test_.number(one.column)) {
+            const double* const scores = test_.scores(one.column).columns.data() + begin;
+            for (std::size_t r = 0; r < panel_rows; ++r) {
+                column[r] = scores[r] * inverse[r] * one.scale;
+            }
+        } else {
+            const std::uint16_t* const codes = test_.codes(one.column).data() + begin;
+            for (std::size_t r = 0; r < panel_rows; ++r) {
+                column[r] = ((codes[r] == one.level ? 1.0 : 0.0) - one.mean) * one.scale;
+            }
+        }
+    }
+}
+
+Fit Conditioning::basis() const {
+    const std::size_t width = features_.size();
+    Coordinates unit(width, length());
+    for (std::size_t k = 0; k < width; ++k) {
+        unit[k][padded_cells_ + k] = 1.0;
+    }
+    return fit(unit);
+}
+
+void Conditioning::make_basis(const Fit& basis, std::size_t begin, const Panel& features, Panel& out) const {
+    const std::size_t width = features_.size();
+    constexpr std::size_t some = 8;
+    out.clear(width);
+    for (std::size_t first = 0; first < width; first += some) {  // each is made of the features up to it
+        const std::size_t end = std::min(first + some, width);
+        subtract_products(out[first], end - first, features[0], end, basis.factors.data() + first, width);
+    }
+    subtract_means(basis, begin, out[0]);
+}
+
+// Where features are nearly combinations of others, the factor has lost digits: the basis that it makes is not quite
+// orthonormal, and the factor of its products mends it (Fukaya et al. 2014).
+void Conditioning::refine() {
+    const std::size_t width = features_.size();
+    const Fit first = basis();
+    double most = 0.0;
+    for (std::size_t j = 0; j < width; ++j) {
+        double sum = 0.0;
+        for (std::size_t i = 0; i <= j; ++i) {
+            sum += first.factors[i * width + j] * first.factors[i * width + j];
+        }
+        most = std::max(most, sum * test_.effective_rows());  // the features have a mean square of about 1
+    }
+    if (most < max_condition) {
         return;
     }
-    std::vector<double> sums(cell_rows_.size(), 0.0);
-    for (std::size_t r = 0; r < cell_.size(); ++r) {
-        sums[cell_[r]] += column[r] * test_.root_weight(r);
+    Panel powers, features, vectors;
+    std::vector<double> products(width * width, 0.0);
+    for (std::size_t begin = 0; begin < test_.stride(); begin += panel_rows) {
+        make_features(begin, powers, features);
+        make_basis(first, begin, features, vectors);
+        add_products(vectors[0], width, vectors[0], width, products.data(), width);
     }
-    for (std::size_t c = 0; c < sums.size(); ++c) {
-        sums[c] /= cell_rows_[c];
-    }
-    for (std::size_t r = 0; r < cell_.size(); ++r) {
-        column[r] -= sums[cell_[r]] * test_.root_weight(r);
-    }
-}
-
-double Conditioning::take_out(double* column) const {
-    take_out(std::span(&column, 1));
-    return squared_length(column, test_.stride());
-}
-
-void Conditioning::take_out(std::span<double* const> columns) const {
-    for (double* column : columns) {
-        take_means_out(column);
-    }
-    take_vectors_out(vectors_, columns, columns, test_.stride());
-}
-
-void Conditioning::add_all(std::span<Column> columns) {
-    // As one after another: products with the vectors that join the basis here are taken of the columns as they were.
-    for (std::size_t begin = 0; begin < columns.size(); begin += side_by_side) {
-        const std::size_t known = vectors_.size();
-        const auto some = columns.subspan(begin, std::min(side_by_side, columns.size() - begin));
-        std::vector<double*> left;
-        std::vector<double> before;
-        for (Column& column : some) {
-            test_.centre(column.data());
-            before.push_back(squared_length(column.data(), test_.stride()));
-            take_means_out(column.data());
-            left.push_back(column.data());
-        }
-        const std::vector<Column> as_they_were(some.begin() + std::min<std::ptrdiff_t>(1, std::ssize(some)),
-                                               some.end());
-        take_vectors_out(vectors_, left, left, test_.stride());
-        for (std::size_t k = 0; k < some.size(); ++k) {
-            if (vectors_.size() > known) {
-                const double* const was = as_they_were[k - 1].data();
-                take_vectors_out(std::span(vectors_).subspan(known), {&was, 1}, {&left[k], 1}, test_.stride());
-            }
-            double rest = squared_length(left[k], test_.stride());
-            if (rest < 0.01 * before[k]) {
-                rest = take_out(left[k]);  // again, as rounding weighs more
-            }
-            if (rest > test_.limits().least_new * before[k]) {
-                scale(some[k], 1.0 / std::sqrt(rest));
-                basis_.push_back(std::move(some[k]));
-                vectors_.push_back(basis_.back().data());
+    factorise(products, width, 0.0);
+    std::vector<double> refined(width * width, 0.0);
+    for (std::size_t i = 0; i < width; ++i) {
+        for (std::size_t j = 0; j <= i; ++j) {
+            for (std::size_t k = j; k <= i; ++k) {
+                refined[i * width + j] += root_[i * width + k] * products[k * width + j];
             }
         }
     }
+    root_ = std::move(refined);
 }
 
+// By row, the share of its variance that Z leaves.
 void Conditioning::weigh() {
-    const std::size_t rows = test_.rows();
+    const std::size_t width = features_.size();
     root_weights_.assign(test_.stride(), 0.0);
-    for (std::size_t r = 0; r < rows; ++r) {
-        const double root = test_.root_weight(r);
-        root_weights_[r] = root * root / (cell_.empty() ? test_.effective_rows() : cell_rows_[cell_[r]]);
-    }
-    for (const double* vector : vectors_) {
-        for (std::size_t r = 0; r < rows; ++r) {
-            root_weights_[r] += vector[r] * vector[r];
+    const Fit orthonormal = basis();
+    Panel powers, features, vectors, moderators;
+    double fourth = 0.0;
+    for (std::size_t begin = 0; begin < test_.stride(); begin += panel_rows) {
+        double* const explained = root_weights_.data() + begin;
+        const std::size_t size = begin < test_.rows() ? std::min(panel_rows, test_.rows() - begin) : 0;
+        for (std::size_t r = 0; r < size; ++r) {
+            const double root = test_.root_weight(begin + r);
+            explained[r] = root * root / cell_rows_[cell(begin + r)];
         }
-    }
-    for (std::size_t r = 0; r < rows; ++r) {
-        const double copies = test_.copies(r);
-        const double left = 1.0 - root_weights_[r] / copies;
-        root_weights_[r] = left > 1e-9 ? std::sqrt(1.0 / (left * copies)) : 0.0;
-    }
-}
-
-std::vector<double> Conditioning::left_of_levels(std::span<const std::uint16_t> level, std::size_t count) const {
-    std::vector<double> left(count * count, 0.0);
-    const auto explain = [&](const std::vector<double>& sums, double scale) {
-        for (std::size_t i = 0; i < count; ++i) {
-            for (std::size_t j = 0; j <= i && sums[i] != 0.0; ++j) {
-                left[i * count + j] -= sums[i] * sums[j] * scale;
+        if (width > 0) {
+            make_features(begin, powers, features);
+            make_basis(orthonormal, begin, features, vectors);
+            for (std::size_t k = 0; k < width; ++k) {
+                for (std::size_t r = 0; r < panel_rows; ++r) {
+                    explained[r] += vectors[k][r] * vectors[k][r];
+                }
             }
         }
-    };
-    std::vector<double> sums(count + 1);
-    const auto add_row = [&](std::size_t r) { sums[level[r]] += test_.root_weight(r) * test_.root_weight(r); };
-    for (std::size_t r = 0; r < level.size(); ++r) {
-        add_row(r);
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-        left[i * count + i] = sums[i];
-    }
-    if (cell_.empty()) {
-        explain(sums, 1.0 / test_.effective_rows());
-    } else {
-        std::vector<std::uint32_t> order(level.size());
-        std::iota(order.begin(), order.end(), 0u);
-        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return cell_[a] < cell_[b]; });
-        for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-            std::fill(sums.begin(), sums.end(), 0.0);
-            const std::uint32_t cell = cell_[order[begin]];
-            for (; end < order.size() && cell_[order[end]] == cell; ++end) {
-                add_row(order[end]);
+        for (std::size_t r = 0; r < size; ++r) {
+            const double copies = test_.copies(begin + r);
+            const double left = 1.0 - explained[r] / copies;
+            explained[r] = left > 1e-9 ? std::sqrt(1.0 / (left * copies)) : 0.0;
+        }
+        make_moderators(begin, moderators);
+        for (std::size_t r = 0; r < size; ++r) {
+            double squares = 0.0;
+            for (std::size_t k = 0; k < moderators_.size(); ++k) {
+                squares += moderators[k][r] * moderators[k][r];
             }
-            explain(sums, 1.0 / cell_rows_[cell]);
+            fourth += squares * squares * test_.root_weight(begin + r) * test_.root_weight(begin + r);
         }
     }
-    for (const double* vector : vectors_) {
-        std::fill(sums.begin(), sums.end(), 0.0);
-        for (std::size_t r = 0; r < level.size(); ++r) {
-            sums[level[r]] += vector[r] * test_.root_weight(r);
-        }
-        explain(sums, 1.0);
-    }
-    return left;
+    moderators_fourth_ = fourth / test_.effective_rows();
 }
 
 std::size_t Conditioning::bytes() const {
-    return (basis_.size() + moderators_.size() + 1) * test_.stride() * sizeof(double) +
+    return (root_weights_.size() + root_.size() + of_features_.values.size()) * sizeof(double) +
            cell_.size() * sizeof(std::uint32_t);
+}
+
+void Sums::add(std::size_t begin, const Panel& features, const double* columns) {
+    add_products(features[0], given_.features(), columns, count_, cross_.data(), count_);
+    given_.add_cell_sums(begin, columns, count_, by_cell_.data());
+}
+
+Coordinates Sums::coordinates() const {
+    const std::size_t width = given_.features(), cells = given_.padded_cells_;
+    Coordinates by_cell(count_, cells), made(count_, given_.length());
+    for (std::size_t j = 0; j < count_; ++j) {
+        for (std::size_t c = 0; c < given_.cells(); ++c) {
+            by_cell[j][c] = made[j][c] = by_cell_[j * cells + c] / given_.root_cell_rows_[c];
+        }
+    }
+    std::vector<double> left(cross_);
+    add_products(given_.of_features_, by_cell, -1.0, left.data(), count_);
+    for (std::size_t i = 0; i < width; ++i) {
+        double* const own = left.data() + i * count_;
+        const double* const row = given_.root_.data() + i * width;
+        for (std::size_t k = 0; k < i; ++k) {
+            const double* const other = left.data() + k * count_;
+            for (std::size_t j = 0; j < count_; ++j) {
+                own[j] -= row[k] * other[j];
+            }
+        }
+        for (std::size_t j = 0; j < count_; ++j) {
+            own[j] /= row[i];
+            made[j][cells + i] = own[j];
+        }
+    }
+    return made;
 }
 
 }  // namespace serape

@@ -48,6 +48,8 @@ Strongest strongest(std::span<const double> statistic, std::span<const double> d
         if (best.ties.empty() || log_p < best.log_p || (log_p == best.log_p && candidate.statistic > best_statistic)) {
             best = {std::move(candidate.ties), log_p};
             best_statistic = candidate.statistic;
+        } else if (log_p == best.log_p && candidate.statistic == best_statistic) {  // as statistics of 0 do
+            best.ties.insert(best.ties.end(), candidate.ties.begin(), candidate.ties.end());
         }
     };
     for (std::size_t freedom = 0; freedom < small.size(); ++freedom) {
@@ -56,6 +58,7 @@ Strongest strongest(std::span<const double> statistic, std::span<const double> d
     for (auto& [freedom, group] : large) {
         consider(freedom, group);
     }
+    std::sort(best.ties.begin(), best.ties.end());
     return best;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <optional>
 
 #include "conditioning.hpp"
+#include "residual_comparison.hpp"
 #include "residuals.hpp"
 #include "serape/counting/costs.hpp"
 #include "serape/f_distribution.hpp"
@@ -18,6 +20,158 @@ namespace serape {
 namespace {
 
 constexpr double common_share = 0.1;  // of the rows, from which a value has an indicator
+constexpr std::size_t max_batch = 16;
+constexpr std::size_t batch_bytes = std::size_t{64} << 20;
+constexpr std::size_t coordinates_kept = 80;  // of each x in a batch, at most about so many columns
+
+// Calls body for each block of rows, of which the features are made.
+template <class Body>
+void each_block(const Conditioning& given, Block& block, CancellationToken& token, const Body& body) {
+    for (block.begin = 0; block.begin < given.test().stride(); block.begin += panel_rows) {
+        token.check();
+        given.make_features(block.begin, block.powers, block.features);
+        body();
+    }
+}
+
+void make_raw(const Residuals& of, const Block& block, Panel& fitted, Panel& out, bool with_curves) {
+    out.resize(of.base() + (with_curves ? of.raw_curves() : 0));
+    of.make_base(block.begin, out[0]);
+    if (with_curves) {
+        of.make_curves(block.begin, block.features, fitted, out[of.base()]);
+    }
+}
+
+// A conditioning set, and what it leaves of the target.
+struct Prepared {
+    Prepared(const ResidualTest& test, std::uint32_t target, std::span<const std::uint32_t> given,
+             CancellationToken& token)
+        : conditioning(test, given) {
+        columns = residuals(target, Residuals::Form::columns, token);
+    }
+    Residuals* residuals(std::uint32_t target, Residuals::Form form, CancellationToken& token) {
+        auto made = std::make_unique<Residuals>(conditioning, target, form);
+        Block block;
+        each_block(conditioning, block, token, [&] {
+            make_raw(*made, block, block.fitted, block.raw_y, false);
+            made->add_base(block.begin, block.features, block.raw_y[0]);
+        });
+        made->end_first();
+        if (made->raw_curves() > 0) {
+            each_block(conditioning, block, token, [&] {
+                make_raw(*made, block, block.fitted, block.raw_y, true);
+                made->add_curves(block.begin, block.features, block.raw_y[0], block.raw_y[made->base()]);
+            });
+            made->end_second();
+        }
+        kept.push_back(std::move(made));
+        return kept.back().get();
+    }
+
+    Conditioning conditioning;
+    std::vector<std::unique_ptr<Residuals>> kept;
+    Residuals* columns = nullptr;
+    Residuals* levels = nullptr;  // if some x needs them
+};
+
+// Which side's block is so wide, beside the other's, that it is looked at as indicators.
+enum class Wide { none, x, target };
+
+Wide wide(const ResidualTest& test, std::uint32_t x, std::uint32_t target) {
+    const std::size_t p = test.scores(x).width, q = test.scores(target).width;
+    if (p * q <= test.limits().max_products || (test.number(x) && test.number(target))) {
+        return Wide::none;
+    }
+    return !test.number(x) && (test.number(target) || p >= q) ? Wide::x : Wide::target;
+}
+
+void prepare_levels(const ResidualTest& test, std::uint32_t target, std::span<const std::uint32_t> xs,
+                    Prepared& prepared, CancellationToken& token) {
+    if (prepared.levels == nullptr &&
+        std::any_of(xs.begin(), xs.end(), [&](auto x) { return wide(test, x, target) == Wide::target; })) {
+        prepared.levels = prepared.residuals(target, Residuals::Form::levels, token);
+    }
+}
+
+// Compares several x with a target, in passes over the rows in which they share the features of Z. `put` is called
+// with the position of each and its comparison; `effects_alone`: after the second pass.
+template <class Put>
+void compare(const ResidualTest& test, std::uint32_t target, std::span<const std::uint32_t> xs,
+             const Prepared& prepared, bool effects_alone, CancellationToken& token, const Put& put) {
+    struct Pair {
+        Pair(const Conditioning& given, std::uint32_t x, Residuals::Form form, const Residuals& y)
+            : of_x(given, x, form), of_y(y), comparison(given, of_x, y) {}
+        Residuals of_x;
+        const Residuals& of_y;
+        ResidualComparison comparison;
+        bool open = true;
+    };
+    const Conditioning& given = prepared.conditioning;
+    std::vector<std::unique_ptr<Pair>> pairs;
+    for (const std::uint32_t x : xs) {
+        const Wide side = wide(test, x, target);
+        pairs.push_back(std::make_unique<Pair>(given, x,
+                                               side == Wide::x ? Residuals::Form::levels : Residuals::Form::columns,
+                                               side == Wide::target ? *prepared.levels : *prepared.columns));
+    }
+    Block block;
+    const auto pass = [&](bool with_curves, const auto& takes_part, const auto& body) {
+        if (std::none_of(pairs.begin(), pairs.end(), [&](const auto& pair) { return takes_part(*pair); })) {
+            return;
+        }
+        each_block(given, block, token, [&] {
+            const Residuals* made = nullptr;
+            given.make_moderators(block.begin, block.moderators);
+            for (const auto& pair : pairs) {
+                if (!takes_part(*pair)) {
+                    continue;
+                }
+                if (made != &pair->of_y) {
+                    make_raw(pair->of_y, block, block.fitted, block.raw_y, with_curves);
+                    made = &pair->of_y;
+                }
+                make_raw(pair->of_x, block, block.fitted, block.raw_x, with_curves);
+                body(*pair);
+            }
+        });
+    };
+    pass(
+        false, [](const Pair&) { return true; },
+        [&](Pair& pair) {
+            pair.of_x.add_base(block.begin, block.features, block.raw_x[0]);
+            pair.comparison.add_base(block);
+        });
+    for (const auto& pair : pairs) {
+        pair->of_x.end_first();
+    }
+    pass(
+        true, [](const Pair& pair) { return pair.of_x.raw_curves() + pair.of_y.raw_curves() > 0; },
+        [&](Pair& pair) {
+            pair.of_x.add_curves(block.begin, block.features, block.raw_x[0], block.raw_x[pair.of_x.base()]);
+            pair.comparison.add_curves(block);
+        });
+    for (const auto& pair : pairs) {
+        if (pair->of_x.raw_curves() > 0) {
+            pair->of_x.end_second();
+        }
+        pair->comparison.end_second();
+        pair->open = !effects_alone && pair->comparison.reliable();
+        if (pair->open) {
+            pair->comparison.begin_third();
+        }
+    }
+    pass(true, [](const Pair& pair) { return pair.open; }, [&](Pair& pair) { pair.comparison.add_residuals(block); });
+    for (const auto& pair : pairs) {
+        if (pair->open) {
+            pair->comparison.end_third();
+            pair->open = pair->comparison.undecided();
+        }
+    }
+    pass(true, [](const Pair& pair) { return pair.open; }, [&](Pair& pair) { pair.comparison.add_spreads(block); });
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+        put(k, pairs[k]->comparison);
+    }
+}
 
 }  // namespace
 
@@ -25,11 +179,12 @@ ResidualTest::ResidualTest(const PackedTable& table, std::vector<std::uint8_t> n
                            std::span<const double> weights, bool frequencies, ResidualLimits limits)
     : table_(table),
       numbers_(std::move(numbers)),
-      stride_((table.rows() + 15) / 16 * 16),
+      stride_((table.rows() + panel_rows - 1) / panel_rows * panel_rows),
       weighted_(!weights.empty()),
       frequencies_(frequencies),
       effective_rows_(static_cast<double>(table.rows())),
-      root_weights_(table.rows(), 1.0),
+      root_weights_(stride_, 0.0),
+      inverse_root_weights_(stride_, 0.0),
       categorical_(table, rules),
       curved_(curved),
       limits_(limits),
@@ -42,9 +197,12 @@ ResidualTest::ResidualTest(const PackedTable& table, std::vector<std::uint8_t> n
         }
         for (std::size_t r = 0; r < weights.size(); ++r) {
             root_weights_[r] = std::sqrt(weights[r] * effective_rows_ / sum);
+            inverse_root_weights_[r] = 1.0 / root_weights_[r];
         }
         return;
     }
+    std::fill_n(root_weights_.begin(), table.rows(), 1.0);
+    std::fill_n(inverse_root_weights_.begin(), table.rows(), 1.0);
     // Blom's scores of ranks 1, 1½, 2 …
     const double rows = static_cast<double>(table.rows());
     for (std::size_t half = 2; half <= 2 * table.rows(); ++half) {
@@ -107,7 +265,52 @@ void ResidualTest::set_values(std::size_t column, std::span<const double> values
             scores[r] /= std::sqrt(squares);
         }
     }
+    make_polynomials(made);
     bytes_ += made.columns.size() * sizeof(double);
+}
+
+// By Stieltjes' recurrence. A number of few values has few of them, and one of which next to nothing is left by those
+// of lower degree is not made.
+void ResidualTest::make_polynomials(Scores& scores) const {
+    scores.polynomials.assign(1, {});
+    const double scale = std::sqrt(effective_rows_);
+    std::vector<double> value(rows()), weight(rows()), last(rows()), before_last(rows(), 1.0);
+    std::vector<double> hermite(rows()), hermite_before(rows(), 1.0);
+    for (std::size_t r = 0; r < rows(); ++r) {
+        value[r] = scores.columns[r] * scale * inverse_root_weights_[r];
+        weight[r] = root_weights_[r] * root_weights_[r] / effective_rows_;
+    }
+    last = hermite = value;
+    double back = 1.0, leading = 1.0;  // of what is left of the Hermite polynomial
+    for (std::size_t degree = 2; degree <= limits_.max_degree && scores.values > degree; ++degree) {
+        double shift = 0.0, mean = 0.0, squares = 0.0, own = 0.0;
+        for (std::size_t r = 0; r < rows(); ++r) {
+            shift += weight[r] * value[r] * last[r] * last[r];
+        }
+        const double d = static_cast<double>(degree);
+        for (std::size_t r = 0; r < rows(); ++r) {
+            const double next = (value[r] - shift) * last[r] - back * before_last[r];
+            before_last[r] = last[r];
+            last[r] = next;
+            own += weight[r] * next * next;
+            const double next_hermite = (value[r] * hermite[r] - std::sqrt(d - 1.0) * hermite_before[r]) / std::sqrt(d);
+            hermite_before[r] = hermite[r];
+            hermite[r] = next_hermite;
+            mean += weight[r] * next_hermite;
+            squares += weight[r] * next_hermite * next_hermite;
+        }
+        const double length = std::sqrt(own);
+        leading *= length / std::sqrt(d);
+        const double before = (squares - mean * mean) / (leading * leading);
+        if (!(before * limits_.least_new < 1.0)) {
+            return;
+        }
+        scores.polynomials.push_back({shift, back, 1.0 / length, before});
+        for (std::size_t r = 0; r < rows(); ++r) {
+            last[r] /= length;
+        }
+        back = length;
+    }
 }
 
 void ResidualTest::centre(double* column) const {
@@ -119,15 +322,16 @@ void ResidualTest::centre(double* column) const {
 
 void ResidualTest::set_category(std::size_t column) {
     Scores& made = scores_[column];
+    made.codes.assign(stride_, 0);
+    table_.unpack(column, std::span(made.codes).first(rows()));
     made.levels =
-        indicated_levels(*this, codes(column), table_.levels(column), limits_.max_levels, limits_.min_level_rows);
+        indicated_levels(*this, made.codes, table_.levels(column), limits_.max_levels, limits_.min_level_rows);
     made.width = made.levels.size();
-}
-
-std::vector<std::uint16_t> ResidualTest::codes(std::size_t column) const {
-    std::vector<std::uint16_t> made(rows());
-    table_.unpack(column, made);
-    return made;
+    made.indicator.assign(table_.levels(column), static_cast<std::uint16_t>(made.width));
+    for (std::size_t k = 0; k < made.width; ++k) {
+        made.indicator[made.levels[k]] = static_cast<std::uint16_t>(k);
+    }
+    bytes_ += made.codes.size() * sizeof(std::uint16_t);
 }
 
 bool ResidualTest::all_categorical(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given) const {
@@ -139,9 +343,13 @@ Outcome ResidualTest::test(std::uint32_t x, std::uint32_t y, std::span<const std
     if (all_categorical(x, y, given)) {
         return categorical_.test(x, y, given);
     }
-    const Conditioning conditioning(*this, given);
-    const Residuals of_y(*this, conditioning, y, Residuals::Form::columns);
-    return ResidualComparison(*this)(x, y, of_y, conditioning);
+    CancellationToken token;
+    Prepared prepared(*this, y, given, token);
+    prepare_levels(*this, y, {&x, 1}, prepared, token);
+    Outcome found{};
+    compare(*this, y, {&x, 1}, prepared, false, token,
+            [&](std::size_t, const ResidualComparison& comparison) { found = comparison.outcome(); });
+    return found;
 }
 
 void ResidualTest::screen(std::uint32_t target, std::span<const std::uint32_t> candidates,
@@ -171,44 +379,87 @@ void ResidualTest::screen(std::uint32_t target, std::span<const std::uint32_t> c
     if (others.empty()) {
         return;
     }
-    const Conditioning conditioning(*this, given);
-    const Residuals of_target(*this, conditioning, target, Residuals::Form::columns);
-    std::vector<ResidualComparison> comparisons(std::max<std::size_t>(threads, 1), ResidualComparison(*this));
-    const std::size_t grain = std::max<std::size_t>(100'000 / (stride_ * (given.size() + 1)), 1);
-    parallel_for(others.size(), grain, threads, token, [&](std::size_t first, std::size_t last, std::size_t w) {
-        for (std::size_t k = first; k < last; ++k) {
-            const Outcome found = comparisons[w](candidates[others[k]], target, of_target, conditioning);
-            put(others[k], found.statistic, found.dof, found.reliable);
-        }
+    std::vector<std::uint32_t> xs;
+    for (const std::uint32_t k : others) {
+        xs.push_back(candidates[k]);
+    }
+    Prepared prepared(*this, target, given, token);
+    prepare_levels(*this, target, xs, prepared, token);
+    const std::size_t fitting =
+        batch_bytes / (coordinates_kept * sizeof(double) * (prepared.conditioning.length() + 1));
+    const std::size_t share = (others.size() + threads - 1) / std::max<std::size_t>(threads, 1);
+    const std::size_t batch = std::clamp<std::size_t>(std::min(fitting, share), 1, max_batch);
+    parallel_for(others.size(), batch, threads, token, [&](std::size_t first, std::size_t last, std::size_t) {
+        compare(*this, target, std::span(xs).subspan(first, last - first), prepared, false, token,
+                [&](std::size_t k, const ResidualComparison& comparison) {
+                    const Outcome found = comparison.outcome();
+                    put(others[first + k], found.statistic, found.dof, found.reliable);
+                });
     });
 }
 
 void ResidualTest::effects(std::uint32_t target, std::span<const std::uint32_t> candidates,
                            std::span<const std::uint32_t> given, CancellationToken& token,
                            std::span<ResidualEffect> out) const {
-    const Conditioning conditioning(*this, given);
-    const Residuals of_target(*this, conditioning, target, Residuals::Form::columns);
-    ResidualComparison compare(*this);
+    Prepared prepared(*this, target, given, token);
+    prepare_levels(*this, target, candidates, prepared, token);
     for (std::size_t k = 0; k < candidates.size(); ++k) {
-        token.check();
         constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-        out[k] = all_categorical(candidates[k], target, given)
-                     ? ResidualEffect{nan, nan, nan}
-                     : compare.effect(candidates[k], target, of_target, conditioning);
+        out[k] = {nan, nan, nan};
+        if (!all_categorical(candidates[k], target, given)) {
+            compare(*this, target, candidates.subspan(k, 1), prepared, true, token,
+                    [&](std::size_t, const ResidualComparison& comparison) { out[k] = comparison.effect(); });
+        }
     }
+}
+
+bool ResidualTest::divides(std::span<const std::uint32_t> given) const {
+    std::vector<std::uint32_t> categories;
+    std::copy_if(given.begin(), given.end(), std::back_inserter(categories), [&](auto z) { return !number(z); });
+    return static_cast<double>(divide_rows(*this, categories).count) <= effective_rows_ / limits_.rows_per_column;
+}
+
+std::vector<std::uint64_t> ResidualTest::row_keys() const {
+    const auto mixed = [](std::uint64_t key) {  // splitmix64
+        key += 0x9e3779b97f4a7c15;
+        key = (key ^ key >> 30) * 0xbf58476d1ce4e5b9;
+        key = (key ^ key >> 27) * 0x94d049bb133111eb;
+        return key ^ key >> 31;
+    };
+    std::vector<std::uint64_t> keys(rows(), 0);
+    for (std::size_t column = 0; column < columns(); ++column) {
+        const Scores& of = scores_[column];
+        if (number(column)) {
+            // Rounded, as the last bits depend on the order of rows; the same for a number and its negative.
+            const double scale = std::sqrt(effective_rows_) * static_cast<double>(std::uint64_t{1} << 20);
+            for (std::size_t r = 0; r < rows(); ++r) {
+                keys[r] += mixed(static_cast<std::uint64_t>(std::llround(std::abs(of.columns[r]) * scale)));
+            }
+        } else {
+            std::vector<std::uint64_t> frequency(table_.levels(column), 0);
+            for (std::size_t r = 0; r < rows(); ++r) {
+                ++frequency[of.codes[r]];
+            }
+            for (std::size_t r = 0; r < rows(); ++r) {
+                keys[r] += mixed(frequency[of.codes[r]]);
+            }
+        }
+    }
+    std::vector<std::uint32_t> order(rows());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return keys[a] < keys[b]; });
+    for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+        const std::uint64_t key = keys[order[begin]];
+        for (; end < order.size() && keys[order[end]] == key; ++end) {
+            keys[order[end]] = mixed(key + (end - begin) * 0x9e3779b97f4a7c15);
+        }
+    }
+    return keys;
 }
 
 // --- subsets --------------------------------------------------------------------------------------------------------
 
 namespace {
-
-// A conditioning set and what it leaves of the target.
-struct Prepared {
-    Prepared(const ResidualTest& test, std::uint32_t target, std::span<const std::uint32_t> given)
-        : conditioning(test, given), target(test, conditioning, target, Residuals::Form::columns) {}
-    Conditioning conditioning;
-    Residuals target;
-};
 
 class ResidualEvaluator {
   public:
@@ -219,7 +470,7 @@ class ResidualEvaluator {
     static constexpr std::size_t poll_every = 1;
     static constexpr std::uint64_t few_questions = 64;
 
-    ResidualEvaluator(const ResidualTest& test, SubsetState& state) : test_(test), state_(state), compare_(test) {}
+    ResidualEvaluator(const ResidualTest& test, SubsetState& state) : test_(test), state_(state) {}
 
     void start(std::vector<Walk>&) {}
     void start_size(const Walks&, std::size_t) {}
@@ -260,16 +511,20 @@ class ResidualEvaluator {
                 kept_.clear();
                 bytes_ = 0;
             }
-            at = kept_.emplace(key, std::make_unique<Prepared>(test_, target, key)).first;
-            bytes_ += at->second->conditioning.bytes() + (at->second->target.block.size() + 1) * test_.stride() * 8;
+            at = kept_.emplace(key, std::make_unique<Prepared>(test_, target, key, unstopped_)).first;
+            bytes_ += at->second->conditioning.bytes();
         }
-        const Prepared& prepared = *at->second;
-        return compare_(x, target, prepared.target, prepared.conditioning);
+        Prepared& prepared = *at->second;
+        prepare_levels(test_, target, {&x, 1}, prepared, unstopped_);
+        Outcome found{};
+        compare(test_, target, {&x, 1}, prepared, false, unstopped_,
+                [&](std::size_t, const ResidualComparison& comparison) { found = comparison.outcome(); });
+        return found;
     }
 
     const ResidualTest& test_;
     SubsetState& state_;
-    ResidualComparison compare_;
+    CancellationToken unstopped_;  // a search is stopped between two tests
     std::map<std::vector<std::uint32_t>, std::unique_ptr<Prepared>> kept_;
     std::size_t bytes_ = 0;
 };

@@ -2,187 +2,275 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <utility>
 
-#include "columns_algebra.hpp"
+#include "small_matrices.hpp"
 
 namespace serape {
-namespace {
 
-void take_out(const Conditioning& conditioning, std::vector<LineVector<double>>& columns) {
-    std::vector<double*> left;
-    for (LineVector<double>& column : columns) {
-        left.push_back(column.data());
-    }
-    conditioning.take_out(left);
-}
-
-}  // namespace
-
-Residuals::Residuals(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column, Form form) {
-    if (test.number(column)) {
-        make_number(test, conditioning, column);
-        return;
-    }
-    if (form != Form::levels) {
-        std::vector<LineVector<double>> made = indicators(test, test.codes(column), test.scores(column).levels);
-        take_out(conditioning, made);
-        for (LineVector<double>& left : made) {
-            add(test, std::move(left));
+Matrix product(const Matrix& a, const Matrix& b) {
+    Matrix made(a.rows, b.columns);
+    for (std::size_t i = 0; i < a.rows; ++i) {
+        for (std::size_t k = 0; k < a.columns; ++k) {
+            const double factor = a(i, k);
+            for (std::size_t j = 0; factor != 0.0 && j < b.columns; ++j) {
+                made(i, j) += factor * b(k, j);
+            }
         }
-    }
-    make_levels(test, conditioning, column);
-    if (!conditioning.empty()) {  // otherwise nothing is explained, so nothing can be bent
-        const std::vector<LineVector<double>> components = leading_components(test);
-        std::vector<LineVector<double>> left(components);
-        take_out(conditioning, left);
-        for (std::size_t k = 0; k < components.size(); ++k) {
-            add_curves(test, conditioning, components[k].data(), left[k].data());
-        }
-    }
-}
-
-// Adds what Z leaves of a column to the block.
-void Residuals::add(const ResidualTest& test, LineVector<double> left) {
-    const double least = test.limits().least_left;
-    if (!(dot(left, left) > least)) {
-        return;
-    }
-    take_block_out(block, left);
-    const double own = dot(left, left);
-    if (own > least) {
-        scale(left, 1.0 / std::sqrt(own));
-        block.push_back(std::move(left));
-    }
-}
-
-void Residuals::make_number(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column) {
-    const ResidualTest::Scores& scores = test.scores(column);
-    if (!scores.testable) {
-        return;
-    }
-    std::vector<LineVector<double>> left;  // of the scores, and of their squares
-    for (std::size_t k = 0; k < scores.width; ++k) {
-        const double* first = scores.columns.data() + k * test.stride();
-        left.emplace_back(first, first + test.stride());
-    }
-    const bool squared = test.curved() && scores.values > 2;
-    double before = 0.0;
-    if (squared) {
-        LineVector<double>& squares = left.emplace_back(test.stride(), 0.0);
-        for (std::size_t r = 0; r < test.rows(); ++r) {
-            squares[r] = scores.columns[r] * scores.columns[r] / test.root_weight(r);
-        }
-        test.centre(squares.data());
-        before = dot(squares, squares);
-    }
-    take_out(conditioning, left);
-    for (std::size_t k = 0; k < scores.width; ++k) {
-        add(test, left[k]);
-    }
-    if (block.empty()) {
-        return;
-    }
-    if (squared) {
-        take_block_out(block, left.back());
-        const double own = dot(left.back(), left.back());
-        if (own > test.limits().least_left * before) {
-            square = std::move(left.back());
-            scale(square, 1.0 / std::sqrt(own));
-        }
-    }
-    for (std::size_t k = 0; k < scores.width && !conditioning.empty(); ++k) {
-        add_curves(test, conditioning, scores.columns.data() + k * test.stride(), left[k].data());
-    }
-}
-
-// The two combinations of the indicators of which Z explains most, of length 1.
-std::vector<LineVector<double>> Residuals::leading_components(const ResidualTest& test) const {
-    std::vector<double> rows(count + 1, 0.0), spread(count), explained(count * count);
-    for (std::size_t r = 0; r < test.rows(); ++r) {
-        rows[level[r]] += test.root_weight(r) * test.root_weight(r);
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-        spread[i] = std::sqrt(rows[i] - rows[i] * rows[i] / test.effective_rows());
-        for (std::size_t j = 0; j <= i; ++j) {
-            const double own = (i == j ? rows[i] : 0.0) - rows[i] * rows[j] / test.effective_rows();
-            explained[i * count + j] = (own - left[i * count + j]) / (spread[i] * spread[j]);
-        }
-    }
-    std::vector<LineVector<double>> made;
-    for (const std::vector<double>& vector : leading_vectors(std::move(explained), count, 2)) {
-        LineVector<double>& component = made.emplace_back(test.stride(), 0.0);
-        for (std::size_t r = 0; r < test.rows(); ++r) {
-            component[r] = level[r] < count ? vector[level[r]] / spread[level[r]] * test.root_weight(r) : 0.0;
-        }
-        test.centre(component.data());
-        scale(component, 1.0 / std::sqrt(dot(component, component)));
     }
     return made;
 }
 
-// What Z explains of a column may be bent, as where x is a class or a count by a sum of members of Z. Polynomials of it
-// let the regression follow (Ramsey 1969).
-void Residuals::add_curves(const ResidualTest& test, const Conditioning& conditioning, const double* column,
-                           const double* left_of_it) {
-    LineVector<double> fitted(test.stride());
-    std::transform(column, column + test.stride(), left_of_it, fitted.begin(), std::minus<>{});
-    const double share = dot(fitted, fitted);
-    if (share < test.limits().least_explained) {
+Matrix product_transposed(const Matrix& a, const Matrix& b) {
+    Matrix made(a.rows, b.rows);
+    for (std::size_t i = 0; i < a.rows; ++i) {
+        for (std::size_t j = 0; j < b.rows; ++j) {
+            double sum = 0.0;
+            for (std::size_t k = 0; k < a.columns; ++k) {
+                sum += a(i, k) * b(j, k);
+            }
+            made(i, j) = sum;
+        }
+    }
+    return made;
+}
+
+Residuals::Residuals(const Conditioning& given, std::uint32_t column, Form form)
+    : test_(given.test()), given_(given), column_(column), form_(form) {
+    const ResidualTest::Scores& scores = test_.scores(column);
+    block_ = base_ = scores.testable ? scores.width : 0;
+    if (test_.number(column) && base_ > 0 && test_.curved() && scores.values > 2) {
+        ++base_;
+    }
+    products_ = Matrix(base_, base_);
+    sums_ = std::make_unique<Sums>(given, base_);
+}
+
+void Residuals::make_base(std::size_t begin, double* out) const {
+    const ResidualTest::Scores& scores = test_.scores(column_);
+    if (test_.number(column_)) {
+        for (std::size_t k = 0; k < block_; ++k) {
+            std::copy_n(scores.columns.data() + k * test_.stride() + begin, panel_rows, out + k * panel_rows);
+        }
+        if (base_ > block_) {
+            const double* const first = scores.columns.data() + begin;
+            const double* const inverse = test_.inverse_root_weights() + begin;
+            double* const squares = out + block_ * panel_rows;
+            for (std::size_t r = 0; r < panel_rows; ++r) {
+                squares[r] = first[r] * first[r] * inverse[r];
+            }
+        }
         return;
     }
-    explained += share;
-    const double to_spread_1 = std::sqrt(test.effective_rows() / share);
-    for (std::size_t r = 0; r < test.rows(); ++r) {
-        fitted[r] = std::clamp(fitted[r] * to_spread_1 / test.root_weight(r), -4.0, 4.0);
-    }
-    const int few_rows = 4 + static_cast<int>(std::max(conditioning.rows_left(), 0.0) / 75.0);
-    const int degrees = std::min(test.limits().max_bends, few_rows);
-    LineVector<double> last(fitted), before_last(fitted.size(), 1.0);  // Hermite polynomials, as in Conditioning
-    std::vector<LineVector<double>> made;
-    std::vector<double> before;
-    for (int degree = 2; degree <= degrees; ++degree) {
-        LineVector<double>& curve = made.emplace_back(test.stride(), 0.0);
-        for (std::size_t r = 0; r < test.rows(); ++r) {
-            const double next = (fitted[r] * last[r] - std::sqrt(degree - 1.0) * before_last[r]) / std::sqrt(degree);
-            before_last[r] = std::exchange(last[r], next);
-            curve[r] = next * test.root_weight(r);
-        }
-        test.centre(curve.data());
-        before.push_back(dot(curve, curve));
-    }
-    take_out(conditioning, made);
-    for (std::size_t k = 0; k < made.size(); ++k) {
-        LineVector<double>& curve = made[k];
-        take_block_out(curves, curve);
-        double own = dot(curve, curve);
-        if (own < 0.01 * before[k]) {  // again, as rounding weighs more in what is left
-            conditioning.take_out(curve.data());
-            take_block_out(curves, curve);
-            own = dot(curve, curve);
-        }
-        if (own > test.limits().least_curve * before[k]) {
-            scale(curve, 1.0 / std::sqrt(own));
-            curves.push_back(std::move(curve));
+    std::fill_n(out, block_ * panel_rows, 0.0);
+    const double* const root = test_.root_weights() + begin;
+    for (std::size_t r = 0; r < panel_rows; ++r) {
+        const std::size_t k = scores.indicator[scores.codes[begin + r]];
+        if (k < block_) {
+            out[k * panel_rows + r] = root[r];
         }
     }
 }
 
-// The level of each row, and what Z leaves of the indicators.
-void Residuals::make_levels(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column) {
-    const std::uint32_t levels = test.table().levels(column);
-    level = test.codes(column);
-    const std::vector<std::uint32_t>& indicated = test.scores(column).levels;
-    count = indicated.size();
-    std::vector<std::uint16_t> number(levels, static_cast<std::uint16_t>(count));
-    for (std::size_t k = 0; k < count; ++k) {
-        number[indicated[k]] = static_cast<std::uint16_t>(k);
+void Residuals::add_base(std::size_t begin, const Panel& features, const double* base) {
+    add_products(base, base_, base, base_, products_[0], base_);
+    sums_->add(begin, features, base);
+}
+
+void Residuals::end_first() {
+    coordinates_ = std::make_unique<Coordinates>(sums_->coordinates());
+    left_ = products_;
+    add_products(*coordinates_, *coordinates_, -1.0, left_[0], base_);
+    leave_block();
+    if (given_.empty() || (test_.number(column_) && width_ == 0)) {  // nothing is explained, so nothing can be bent
+        end_second();
+        return;
     }
-    for (std::uint16_t& l : level) {
-        l = number[l];
+    if (test_.number(column_)) {
+        for (std::size_t k = 0; k < block_; ++k) {
+            Coordinates one(1, given_.length());
+            std::copy_n((*coordinates_)[k], given_.length(), one[0]);
+            bend(std::move(one));
+        }
+    } else {
+        bend_levels();
     }
-    left = conditioning.left_of_levels(level, count);
+    if (bends_.empty()) {
+        end_second();
+        return;
+    }
+    Matrix more(raw(), raw());
+    for (std::size_t i = 0; i < base_; ++i) {
+        std::copy_n(products_[i], base_, more[i]);
+    }
+    products_ = std::move(more);
+    sums_ = std::make_unique<Sums>(given_, raw_curves_);
+}
+
+// The orthonormal columns of the block, and the square less the block.
+void Residuals::leave_block() {
+    for (std::size_t k = 0; k < block_ && !test_.number(column_); ++k) {
+        level_rows_.push_back(products_(k, k));
+    }
+    for (std::size_t k = 0; k < base_; ++k) {
+        std::vector<double> combination(base_, 0.0);
+        combination[k] = 1.0;
+        if (form_ == Form::columns) {
+            const double mean = given_.mean_part((*coordinates_)[k]);
+            const double before = products_(k, k) - mean * mean;
+            double rest = left_(k, k);
+            for (const std::vector<double>& other : kept_) {
+                double shared = 0.0;
+                for (std::size_t j = 0; j < k; ++j) {
+                    shared += other[j] * left_(j, k);
+                }
+                rest -= shared * shared;
+                for (std::size_t j = 0; j < k; ++j) {
+                    combination[j] -= shared * other[j];
+                }
+            }
+            if (!(rest > test_.limits().least_left * before) || (k >= block_ && width_ == 0)) {
+                continue;
+            }
+            for (double& factor : combination) {
+                factor /= std::sqrt(rest);
+            }
+        }
+        kept_.push_back(std::move(combination));
+        width_ += k < block_;
+        squared_ = k >= block_;
+    }
+}
+
+// The two combinations of the indicators of which Z explains most.
+void Residuals::bend_levels() {
+    const double rows = test_.effective_rows();
+    std::vector<double> spread(block_), explained(block_ * block_);
+    for (std::size_t i = 0; i < block_; ++i) {
+        spread[i] = std::sqrt(level_rows_[i] - level_rows_[i] * level_rows_[i] / rows);
+        for (std::size_t j = 0; j <= i; ++j) {
+            const double own = (i == j ? level_rows_[i] : 0.0) - level_rows_[i] * level_rows_[j] / rows;
+            explained[i * block_ + j] = (own - left_(i, j)) / (spread[i] * spread[j]);
+        }
+    }
+    for (const std::vector<double>& vector : leading_vectors(std::move(explained), block_, 2)) {
+        Coordinates one(1, given_.length());
+        double mean = 0.0, length = 0.0;
+        for (std::size_t k = 0; k < block_; ++k) {
+            const double factor = vector[k] / spread[k];
+            mean += factor * level_rows_[k] / rows;
+            length += factor * factor * level_rows_[k];
+            for (std::size_t c = 0; c < given_.length(); ++c) {
+                one[0][c] += factor * (*coordinates_)[k][c];
+            }
+        }
+        given_.add_constant(-mean, one[0]);
+        for (double& value : one.values) {
+            value /= std::sqrt(length - rows * mean * mean);
+        }
+        bend(std::move(one));
+    }
+}
+
+// What Z explains of a column may be bent, as where x is a class or a count by a sum of members of Z. Polynomials of it
+// let the regression follow (Ramsey 1969). The column is centred and of length 1.
+void Residuals::bend(Coordinates coordinates) {
+    double share = 0.0;
+    for (const double value : coordinates.values) {
+        share += value * value;
+    }
+    if (share < test_.limits().least_explained) {
+        return;
+    }
+    explained_ += share;
+    const int few_rows = 4 + static_cast<int>(std::max(given_.rows_left(), 0.0) / 75.0);
+    const int degrees = std::min(test_.limits().max_bends, few_rows);
+    raw_curves_ += static_cast<std::size_t>(degrees - 1);
+    bends_.push_back({given_.fit(coordinates), std::sqrt(test_.effective_rows() / share), degrees});
+}
+
+void Residuals::make_curves(std::size_t begin, const Panel& features, Panel& fitted, double* out) const {
+    const double* const root = test_.root_weights() + begin;
+    const double* const inverse = test_.inverse_root_weights() + begin;
+    for (const Bend& bend : bends_) {
+        fitted.clear(1);
+        given_.subtract(bend.fit, begin, features, fitted[0]);
+        double* const first = fitted[0];
+        for (std::size_t r = 0; r < panel_rows; ++r) {
+            first[r] = std::clamp(-first[r] * bend.to_spread_1 * inverse[r], -4.0, 4.0);
+        }
+        // Hermite polynomials, as of the numbers in Z.
+        double last[panel_rows], before[panel_rows];
+        std::copy_n(first, panel_rows, last);
+        std::fill_n(before, panel_rows, 1.0);
+        for (int degree = 2; degree <= bend.degrees; ++degree, out += panel_rows) {
+            const double back = std::sqrt(degree - 1.0), over = 1.0 / std::sqrt(static_cast<double>(degree));
+            for (std::size_t r = 0; r < panel_rows; ++r) {
+                const double next = (first[r] * last[r] - back * before[r]) * over;
+                before[r] = last[r];
+                last[r] = next;
+                out[r] = next * root[r];
+            }
+        }
+    }
+}
+
+void Residuals::add_curves(std::size_t begin, const Panel& features, const double* base, const double* curves) {
+    if (raw_curves_ > 0) {
+        add_products(curves, raw_curves_, base, base_, products_[base_], raw());
+        add_products(curves, raw_curves_, curves, raw_curves_, products_[base_] + base_, raw());
+        sums_->add(begin, features, curves);
+    }
+}
+
+void Residuals::end_second() {
+    Matrix left(left_);
+    if (raw_curves_ > 0) {
+        const Coordinates of_curves = sums_->coordinates();
+        auto all = std::make_unique<Coordinates>(raw(), given_.length());
+        std::copy(coordinates_->values.begin(), coordinates_->values.end(), all->values.begin());
+        std::copy(of_curves.values.begin(), of_curves.values.end(), (*all)[base_]);
+        coordinates_ = std::move(all);
+        left = products_;
+        for (std::size_t i = 0; i < base_; ++i) {
+            for (std::size_t j = base_; j < raw(); ++j) {
+                left(i, j) = left(j, i);
+            }
+        }
+        add_products(*coordinates_, *coordinates_, -1.0, left[0], raw());
+    }
+    sums_.reset();
+    std::vector<std::vector<double>> made;
+    for (std::size_t k = base_; k < raw(); ++k) {
+        const double mean = given_.mean_part((*coordinates_)[k]);
+        const double before = products_(k, k) - mean * mean;
+        std::vector<double> combination(raw(), 0.0);
+        combination[k] = 1.0;
+        double rest = left(k, k);
+        for (const std::vector<double>& other : made) {
+            double shared = 0.0;
+            for (std::size_t j = base_; j < k; ++j) {
+                shared += other[j] * left(j, k);
+            }
+            rest -= shared * shared;
+            for (std::size_t j = base_; j < k; ++j) {
+                combination[j] -= shared * other[j];
+            }
+        }
+        if (rest > test_.limits().least_curve * before) {
+            for (double& factor : combination) {
+                factor /= std::sqrt(rest);
+            }
+            made.push_back(std::move(combination));
+        }
+    }
+    curves_ = made.size();
+    made.insert(made.end(), kept_.begin(), kept_.end());
+    combinations_ = Matrix(made.size(), raw());
+    for (std::size_t k = 0; k < made.size(); ++k) {
+        std::copy(made[k].begin(), made[k].end(), combinations_[k]);
+    }
+    own_ = product_transposed(product(combinations_, left), combinations_);
 }
 
 }  // namespace serape

@@ -1,104 +1,97 @@
-// Residuals of a column given a conditioning set, and the two questions about a pair of them.
+// What Z leaves of a column: its block, the squared scores of a number, and polynomials of what Z explains of it.
+//
+// None of these is written down. Each is a combination of *raw* columns (scores, their squares, indicators,
+// polynomials), which are made again for each block of rows, less what Z explains of them. Their products follow from
+// coordinates.
+//
+// A column is looked at in two passes over the rows: the first tells what Z explains of it, the second adds up the
+// polynomials of that.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "conditioning.hpp"
-#include "serape/aligned.hpp"
-#include "serape/outcome.hpp"
+#include "panel.hpp"
 #include "serape/residual_test.hpp"
-#include "spread.hpp"
 
 namespace serape {
 
-// What is left of a column's block, and of its squared scores if it is a number. A block of many indicators is not
-// written down: the covariances of what is left of them follow from sums by level.
-struct ResidualColumns {
-    std::vector<LineVector<double>> block;  // orthonormal
-    LineVector<double> square;              // empty if there is none
+struct Matrix {
+    Matrix(std::size_t r = 0, std::size_t c = 0) : rows(r), columns(c), values(r * c, 0.0) {}
+    double& operator()(std::size_t i, std::size_t j) { return values[i * columns + j]; }
+    double operator()(std::size_t i, std::size_t j) const { return values[i * columns + j]; }
+    double* operator[](std::size_t i) { return values.data() + i * columns; }
+    const double* operator[](std::size_t i) const { return values.data() + i * columns; }
+
+    std::size_t rows, columns;
+    std::vector<double> values;
 };
 
-struct Residuals : ResidualColumns {
-    enum class Form { columns, levels };  // levels: no block
-    Residuals(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column, Form form);
+// a · b, and a · bᵀ.
+Matrix product(const Matrix& a, const Matrix& b);
+Matrix product_transposed(const Matrix& a, const Matrix& b);
 
-    std::vector<LineVector<double>> curves;  // polynomials of what Z explains, orthonormal
-    double explained = 0.0;                  // share that Z explains of the columns that are bent
-
-    // Of a category:
-    std::vector<std::uint16_t> level;  // by row: the number of its indicator, or their count
-    std::size_t count = 0;             // of indicators
-    std::vector<double> left;          // their residual sums of squares and products, in the lower half
-
-  private:
-    void make_number(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column);
-    void add(const ResidualTest& test, LineVector<double> left);
-    void make_levels(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column);
-    std::vector<LineVector<double>> leading_components(const ResidualTest& test) const;
-    // Of a column of which it is known what Z leaves.
-    void add_curves(const ResidualTest& test, const Conditioning& conditioning, const double* column,
-                    const double* left_of_it);
-};
-
-// Compares residuals; one per thread.
-class ResidualComparison {
+class Residuals {
   public:
-    explicit ResidualComparison(const ResidualTest& test) : test_(test) {}
-    // x against a target of which the block is known.
-    Outcome operator()(std::uint32_t x, std::uint32_t target, const Residuals& of_target, const Conditioning& given);
-    // How strongly they depend, by the first question.
-    ResidualEffect effect(std::uint32_t x, std::uint32_t target, const Residuals& of_target, const Conditioning& given);
+    enum class Form { columns, levels };  // levels: the block is the indicators as they are
+    Residuals(const Conditioning& given, std::uint32_t column, Form form);
+
+    // First pass. Base columns: the block, and the squared scores if there are any.
+    std::size_t base() const { return base_; }
+    void make_base(std::size_t begin, double* out) const;
+    void add_base(std::size_t begin, const Panel& features, const double* base);
+    void end_first();
+
+    // Second pass.
+    std::size_t bends() const { return bends_.size(); }
+    std::size_t raw_curves() const { return raw_curves_; }
+    void make_curves(std::size_t begin, const Panel& features, Panel& fitted, double* out) const;
+    void add_curves(std::size_t begin, const Panel& features, const double* base, const double* curves);
+    void end_second();
+
+    // What is left, as combinations of the raw columns (base, then curves): orthonormal curves, the block, the square.
+    std::size_t curves() const { return curves_; }
+    std::size_t width() const { return width_; }
+    bool squared() const { return squared_; }
+    std::size_t raw() const { return base_ + raw_curves_; }
+    std::size_t vectors() const { return curves_ + width_ + squared_; }
+    const Matrix& combinations() const { return combinations_; }
+    const Coordinates& coordinates() const { return *coordinates_; }  // of the raw columns
+    const Matrix& own() const { return own_; }                        // products of what is left
+    double explained() const { return explained_; }  // share that Z explains of the columns that are bent
+    bool of_levels() const { return form_ == Form::levels; }
+    std::uint32_t column() const { return column_; }
+    const std::vector<double>& level_rows() const { return level_rows_; }
 
   private:
-    // Covariances of two blocks, each orthonormal, the wider one's row by row.
-    struct Covariances {
-        std::size_t p, q;
-        std::vector<double> values;
-        double inflation;  // how much more they vary than if the spread of x and y did not change with Z
-        double dof_share;  // the degrees of freedom of their squares, as a share of their number
+    struct Bend {
+        Fit fit;
+        double to_spread_1;
+        int degrees;
     };
-    Covariances between(const ResidualColumns& x, const ResidualColumns& y) const;
-    Covariances between_levels(const Residuals& levels, const ResidualColumns& columns,
-                               const std::vector<LineVector<double>>& curves) const;
-    static double log_lambda(const Covariances& covariances);
-    template <class Many, class Few>
-    auto with_residuals(std::uint32_t x, std::uint32_t target, const Residuals& of_target, const Conditioning& given,
-                        Many many, Few few);
-    Covariances wide(const Residuals& levels, const Residuals& columns, const Conditioning& given);
-    // Takes curves out of columns.
-    void take_out(std::vector<LineVector<double>>& curves, ResidualColumns& columns) const;
-    // The curves of both, orthonormal.
-    std::vector<LineVector<double>> joined(const Residuals& x, const Residuals& y) const;
-    bool orthonormalise(const std::vector<LineVector<double>>& others, LineVector<double>& column) const;
-    Outcome compare(const ResidualColumns& x, const ResidualColumns& y, const Conditioning& given,
-                    const TakenOut& taken);
-    double rows_left(const Conditioning& given) const { return given.rows_left() - taken_; }
-    bool reliable(std::size_t p, std::size_t q, const Conditioning& given) const;
-    double covariance_log_p(const Covariances& covariances, const Conditioning& given) const;
-    // The product of columns i and j of x and y, the squares being the last, and of a member of Z if there is one.
-    struct Product {
-        std::size_t i, j;
-        std::optional<std::size_t> factor;
-    };
-    double inflation(const ResidualColumns& x, const ResidualColumns& y, const Spread& of_x, const Spread& of_y,
-                     const TakenOut& taken) const;
-    double dof_share(double excess_variance, double count, const Conditioning& given) const;
-    // The second question; nothing if there is no product for it.
-    struct Curvature {
-        double log_p;
-        double products;
-    };
-    std::optional<Curvature> curvature(const ResidualColumns& x, const ResidualColumns& y, const Spread& of_x,
-                                       const Spread& of_y, const Conditioning& given, const TakenOut& taken) const;
-    // T² that products of residuals have mean zero.
-    double t_squared(const std::vector<Product>& products, const std::vector<double>& sums, const Spread& x,
-                     const Spread& y, const Conditioning& given, const TakenOut& taken) const;
+    void leave_block();
+    void bend(Coordinates coordinates);
+    void bend_levels();
 
     const ResidualTest& test_;
-    double taken_ = 0.0;  // curves taken out, beyond Z
+    const Conditioning& given_;
+    std::uint32_t column_;
+    Form form_;
+    std::size_t base_ = 0, block_ = 0, raw_curves_ = 0;
+    std::size_t curves_ = 0, width_ = 0;
+    bool squared_ = false;
+    Matrix products_;  // of the raw columns
+    std::unique_ptr<Sums> sums_;
+    std::unique_ptr<Coordinates> coordinates_;
+    Matrix left_;                            // products of what is left of the base columns
+    std::vector<std::vector<double>> kept_;  // combinations of base columns: the block, and the square
+    std::vector<double> level_rows_;         // of the levels with indicators
+    std::vector<Bend> bends_;
+    Matrix combinations_, own_;
+    double explained_ = 0.0;
 };
 
 }  // namespace serape

@@ -482,6 +482,14 @@ class ResidualTest:
 
     def set_category(self, column: int) -> None: ...
 
+    def divides(self, given: Sequence[int]) -> bool:
+        """Whether the joint cells of the categories among these divide the rows."""
+
+    def row_keys(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
+        """
+        A number for each row that looks random, in whatever order rows, columns and levels are.
+        """
+
     def test(self, x: int, y: int, given: Sequence[int]) -> tuple[float, float, float, bool]: ...
 
     def screen(self, target: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], given: Sequence[int], threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]:

@@ -22,6 +22,7 @@ from serape.distributed.adding import added
 from serape.distributed.shards import PartCounts
 from serape.engines.base import Columns, Gram
 from serape.errors import DataError, OptionError, is_integer, shown
+from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.counted import CountedTest
 from serape.independence.native_screens import NativeScreenResult
@@ -183,6 +184,8 @@ class SitesTest(CountedTest):
     statistic, dof, reliability, minimum
         As in the settings of a question.
     """
+
+    core_answers = SCREENS
 
     def __init__(
         self,

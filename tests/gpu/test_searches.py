@@ -14,6 +14,8 @@ from serape.engines.gpu.device import Device
 from serape.engines.gpu.planes import DevicePlanes
 from serape.engines.gpu.subsets import DeviceSubsets
 from serape.independence import G2
+from serape.independence.answering import at_once, who_answers
+from serape.independence.backends import Shape
 from serape.independence.outcomes import Tally
 from serape.independence.subset_query import TargetLists
 from serape.independence.subsets import SubsetResult
@@ -24,8 +26,16 @@ RULES: list[tuple[Any, Any]] = [("full", "dof"), ("adjusted", "dof"), ("full", N
 def both(device: Device, table: Any, dof: Any, reliability: Any) -> tuple[G2, G2]:
     """Return the test in the core, and on the device."""
     core, ours = (G2(table, dof=dof, reliability=reliability) for _ in range(2))
-    ours.use_planes(DevicePlanes(device, table.packed))
+    ours.keep_on_device(DevicePlanes(device, table.packed))
     return core, ours
+
+
+def answer(test: G2, shape: Shape, *asked: Any, **options: Any) -> Any:
+    """Return the answer of whoever is chosen."""
+    assert who_answers(test, shape) == ("core" if test.device_columns is None else "device")
+    ask = at_once(test, shape)
+    assert ask is not None
+    return ask(*asked, **options)
 
 
 def check_same(core: tuple[SubsetResult, Tally], ours: tuple[SubsetResult, Tally]) -> None:
@@ -53,7 +63,8 @@ def test_subset_searches_are_those_of_the_core(
         core, ours = both(device, categorical(random, 9, rows, (1, 2, 2, 3, 4, 8)), dof, reliability)
         lists = ask(random, 9)
         arguments: dict[str, Any] = {"max_size": None, "stop_above": math.log(0.05)}
-        check_same(core.search_each(*lists, size, **arguments), ours.search_each(*lists, size, **arguments))
+        shape = Shape("subsets of many", sizes=range(size, size + 1))
+        check_same(*(answer(test, shape, *lists, size, **arguments) for test in (core, ours)))
 
 
 def test_the_device_answers_most_searches(
@@ -69,6 +80,7 @@ def test_the_device_answers_most_searches(
 
     monkeypatch.setattr(DeviceSubsets, "search_each", counted)
     _, ours = both(device, categorical(random, 12, 500, (2, 3)), "full", "dof")
-    found, _ = ours.search_each(*ask(random, 12), 1, max_size=None, stop_above=math.log(0.05))
+    lists = ask(random, 12)
+    found, _ = answer(ours, Shape("subsets of many"), *lists, 1, max_size=None, stop_above=math.log(0.05))
     assert asked_core == [0]
     assert len(found) == 36

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,16 @@ import pytest
 
 import serape
 from gpu.runs import differences
-from gpu.test_searches import both, check_same
+from gpu.test_searches import answer, both, check_same
 from serape.engines.gpu.device import Device
+from serape.engines.gpu.planes import DevicePlanes
 from serape.engines.gpu.spouses import DeviceSpouses
-from serape.independence import device_separations
+from serape.independence import G2, answering, device_separations
+from serape.independence.backends import Shape
 from serape.independence.screens import CandidateGroups
 from serape.independence.subset_query import SubsetQuery
+from serape.local.hpc import de_pcs
+from serape.search import Search
 
 RULES: list[tuple[Any, Any]] = [("full", "dof"), ("adjusted", "dof"), ("adjusted", None)]
 
@@ -53,7 +58,7 @@ def test_spouses_are_those_of_the_core(
     groups, children = groups_of(random, columns)
     asked: dict[str, Any] = {"as_written": False, "max_size": None}
     log_alpha = math.log(0.05)
-    found = [test.find_spouses(0, groups, children, log_alpha, **asked) for test in (core, ours)]
+    found = [answer(test, Shape("spouses"), 0, groups, children, log_alpha, **asked) for test in (core, ours)]
     assert max(len(dependents) for dependents, *_ in found[0]) > 20
     for a, b in zip(*found, strict=True):
         assert list(a[0]) == list(b[0])
@@ -78,7 +83,7 @@ def test_the_device_answers_most_children(
     monkeypatch.setattr(DeviceSpouses, "find", counted)
     _, ours = both(device, binary(random, 100, 300), "adjusted", "dof")
     groups, children = groups_of(random, 100)
-    ours.find_spouses(0, groups, children, math.log(0.05), as_written=False, max_size=None)
+    answer(ours, Shape("spouses"), 0, groups, children, math.log(0.05), as_written=False, max_size=None)
     assert asked_core == [0]
 
 
@@ -86,16 +91,34 @@ def test_the_device_answers_most_children(
 def test_separations_of_a_pool_are_those_of_the_core(
     device: Device, random: np.random.Generator, monkeypatch: pytest.MonkeyPatch, dof: Any, reliability: Any
 ) -> None:
-    monkeypatch.setattr(device_separations, "_MANY", 2)
+    monkeypatch.setattr(answering, "LARGE_POOL", 2)
     core, ours = both(device, binary(random, 60, 300), dof, reliability)
     pool = core.screen(0, range(1, 60)).dependents(math.log(0.05))
     assert len(pool) > 20
     query = SubsetQuery(pool[::-1], 0, pool, range(1, 2), stop_above=math.log(0.05), shrinking=True)
-    found = [test.search_subsets(query) for test in (core, ours)]
+    found = [answering.search_subsets(test, query) for test in (core, ours)]
     assert isinstance(found[1][0], device_separations.DeviceSubsetResult)
     check_same(*found)
     by_set = [{given: xs.tolist() for given, xs in one.separated_by_set(math.log(0.05)).items()} for one, _ in found]
     assert list(by_set[0].items()) == list(by_set[1].items())
+
+
+def test_searches_ask_the_device(device: Device, random: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    kernel = answering.DEVICE["planes", "subsets"]
+
+    def counted(test: G2, planes: DevicePlanes, query: SubsetQuery, **options: Any) -> Any:
+        asked.append(query.target)
+        return kernel.answer(test, planes, query, **options)
+
+    monkeypatch.setattr(answering, "LARGE_POOL", 2)
+    monkeypatch.setattr(
+        answering, "DEVICE", {**answering.DEVICE, ("planes", "subsets"): replace(kernel, answer=counted)}
+    )
+    core, ours = both(device, binary(random, 60, 300), "adjusted", "dof")
+    found = [de_pcs(Search(test, alpha=0.05), 0)[0] for test in (core, ours)]
+    assert found[0] == found[1]
+    assert asked == [0]
 
 
 @pytest.mark.parametrize("order", ["strength", "as-written"])

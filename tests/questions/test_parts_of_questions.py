@@ -12,6 +12,7 @@ import pytest
 import serape
 from serape.canonical import Unidentified
 from serape.data.provenance import Provenance
+from serape.questions import identity as module
 from serape.questions.identity import ANSWERS, NOT_PART, differences, identity, parts_of, table_identity
 from serape.questions.query import Query
 from serape.settings import SearchSettings, Settings
@@ -80,6 +81,13 @@ def test_what_is_left_to_serape_is_the_same_as_its_choice() -> None:
     assert asked()["algorithm"] == Query.resolve(TABLE, "blanket", Settings.of()).algorithm.name
 
 
+def test_the_rules_of_a_test_count_as_it_understands_them() -> None:
+    chosen = asked(COUNTS, algorithm="iamb", test="g2")
+    named = {name: chosen["test_parts"][name] for name in ("dof", "reliability")}
+    assert asked(COUNTS, algorithm="iamb", test="g2", **named) == chosen
+    assert any(asked(COUNTS, algorithm="iamb", test="g2", dof=dof) != chosen for dof in ("full", "adjusted"))
+
+
 def test_a_rate_is_a_part_and_so_is_none() -> None:
     rates = [asked(algorithm="hiton-mb", fdr=rate) for rate in (0.1, 0.2, None)]
     assert [(one["fdr"], one["fdr_method"]) for one in rates] == [(0.1, "adaptive"), (0.2, "adaptive"), (None, None)]
@@ -113,6 +121,11 @@ def test_tables_count_with_their_kinds() -> None:
     assert table_identity(tables[0]) != table_identity(tables[1])
 
 
+def test_a_known_fingerprint_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "fingerprint", None)
+    assert table_identity(serape.Table(NUMBERS)) == table_identity(TABLE)
+
+
 def test_a_table_whose_fingerprint_nobody_knows_is_read() -> None:
     """As one on a cluster that is too large to be fetched."""
     table = serape.Table(NUMBERS)
@@ -138,6 +151,15 @@ def test_a_test_of_ones_own_is_made_of_its_class_and_attributes() -> None:
 def test_a_test_that_says_what_it_is_made_of_is_made_of_that() -> None:
     assert parts_of(Declared(3)) == {"class": Declared, "by": 3}
     assert parts_of(type("Further", (Declared,), {})(4))["by"] == 4
+
+
+def test_parts_are_in_one_order() -> None:
+    names = tuple("gecahbfd")
+    attributes = dict.fromkeys(names, 1)
+    told, untold = type("Told", (Own,), {"made_of": names, **attributes})(2), Own(2)
+    vars(untold).update(attributes)
+    assert list(parts_of(told)) == ["class", *sorted(names)]
+    assert list(parts_of(untold)) == ["class", "_by", *sorted(names), "variables"]
 
 
 def test_a_test_that_adds_to_one_of_serape_says_what() -> None:
@@ -203,6 +225,12 @@ def test_differences_are_told(change: dict[str, Any], told: str) -> None:
 def test_members_are_told_whole() -> None:
     one, other = ({"known_members": {"a": [name], "d": ["c"]}} for name in "bc")
     assert differences(one, other) == "known_members {'a': ['b'], 'd': ['c']}, not {'a': ['c'], 'd': ['c']}"
+
+
+def test_parts_that_the_other_does_not_have_are_told_whole() -> None:
+    """In whichever order the two are given."""
+    assert differences(SAID, SAID | {"options": 3}) == "options {'k': 1}, not 3"
+    assert differences(SAID, {name: SAID[name] for name in SAID if name != "options"}) == "options {'k': 1}, not None"
 
 
 def test_what_is_no_part_of_the_first_is_told_last() -> None:

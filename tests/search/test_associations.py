@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+import pickle
+from itertools import count
+from typing import Any
 
 import numpy as np
 import pytest
 
 import serape
-from serape.independence import G2, SubsetQuery
+from serape.independence import G2, Outcome, SubsetQuery
+from serape.independence.given_tests import GivenTests, VariableSets
 from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
 from serape.search import associations
-from serape.search.associations import Associations, DecidingTest
+from serape.search.associations import Associations, DecidingTest, PoolAssociations, weaker
 
 
 @pytest.mark.parametrize("many", [0, 1, 10])
@@ -78,6 +82,24 @@ def test_what_is_separated_after_it_was_dependent_counts_as_separated_in_two_sto
         assert first.get(x, 0) == together.get(x, 0)
 
 
+def test_a_store_that_was_looked_through_comes_after_one_that_was_not() -> None:
+    one, xs, log_alpha = np.ones(1), np.array([1], np.uint32), math.log(0.01)
+    which = np.zeros(1, np.int32)
+
+    def stores() -> tuple[Associations, Associations]:
+        dependent, separated = Associations(), Associations()
+        dependent.note_screen(ScreenResult(xs, (), one, one, one > 0, -20.0 * one), 0, log_alpha)
+        separated.note_subsets(SubsetResult(xs, one, one, -one, which + 2, which, [(2,)]), 0, log_alpha)
+        return dependent, separated
+
+    dependent, separated = stores()
+    later_dependent, later_separated = pickle.loads(pickle.dumps(stores()))
+    dependent.merge(later_separated)
+    separated.merge(later_dependent)
+    assert dependent.get(1, 0) == DecidingTest(-1.0, 1.0, 1.0, True, None, (2,), separated=True)
+    assert separated.get(1, 0) == DecidingTest(-20.0, 1.0, 1.0, True, None, ())
+
+
 def test_what_was_never_dependent_has_no_association() -> None:
     _, found, log_alpha = answered()
     kept = Associations()
@@ -117,3 +139,123 @@ def test_the_core_shows_of_one_candidate_what_arrays_show() -> None:
     assert shown == [plain.shown(x, log_alpha) for x in range(31)]
     assert any(one and one[-1][0] == 0.0 for one in shown)
     assert any(one and one[0][0] < 0.0 for one in shown)
+
+
+class Noted:
+    """Two stores: one as it is, the other a list of the tests that show something, in the order in which they came."""
+
+    numbers = count()
+
+    def __init__(self) -> None:
+        self.store = Associations()
+        self.tests: list[tuple[int, int, DecidingTest]] = []
+
+    def note_some(self, random: np.random.Generator, log_alpha: float) -> None:
+        """Note a test, a screen or a search through sets, of which each answer has a value of its own."""
+        target, n = int(random.integers(6, 8)), int(random.integers(1, 4))
+        xs = random.permutation(3)[:n] if (kind := random.integers(3)) == 1 else random.integers(0, 3, n)
+        log_p = random.choice([log_alpha, log_alpha - 1.0, -20.0, -1.0], n)
+        statistic, dof = np.array([float(next(self.numbers)) for _ in range(n)]), np.ones(n)
+        if kind == 0:
+            test = DecidingTest(-20.0, statistic[0], 1.0, True, None, (5,))
+            self.store.note(int(xs[0]), target, test.outcome, test.given)
+            self.tests.append((int(xs[0]), target, test))
+            return
+        reliable = random.random(n) < 0.8
+        found = [DecidingTest(log_p[k], statistic[k], 1.0, bool(reliable[k]), None, (3,)) for k in range(n)]
+        shown = [k for k in range(n) if reliable[k] and log_p[k] <= log_alpha]
+        self.tests += [(int(xs[k]), target, found[k]) for k in shown]
+        positions = xs.astype(np.uint32)
+        if kind == 1:
+            self.store.note_screen(ScreenResult(positions, (3,), statistic, dof, reliable, log_p), target, log_alpha)
+            return
+        separated = reliable & (log_p > log_alpha)
+        last = {int(xs[k]): k for k in np.flatnonzero(separated).tolist()}
+        self.tests += [(x, target, found[k]._replace(separated=True)) for x, k in last.items()]
+        verdict = reliable.astype(np.int32) + separated
+        answers = SubsetResult(positions, statistic, dof, log_p, verdict, np.zeros(n, np.int32), [(3,)])
+        self.store.note_subsets(answers, target, log_alpha)
+
+    def merge(self, other: Noted) -> None:
+        self.store.merge(other.store)
+        self.tests += other.tests
+
+    def expected(self, x: int, target: int) -> DecidingTest | None:
+        """Return the first test that shows dependence, or the first weaker one after it."""
+        found: DecidingTest | None = None
+        for candidate, about, test in self.tests:
+            if (candidate, about) == (x, target):
+                weaker = not test.separated if found is None else test.counted > found.counted
+                found = test if weaker else found
+        return found
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_however_tests_are_noted_merged_and_copied_the_first_weakest_counts(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the answers of many tests put by, of few, or of none."""
+    monkeypatch.setattr(associations, "_MANY", seed % 3)
+    monkeypatch.setattr(associations, "_FEW", seed % 4)
+    random, log_alpha = np.random.default_rng(seed), math.log(0.01)
+    noted = [Noted(), Noted()]
+    for _ in range(14):
+        a, b = noted[:: random.choice([1, -1])]
+        match random.integers(8):
+            case 0:
+                a.merge(b)
+            case 1:
+                a.store = pickle.loads(pickle.dumps(a.store))
+            case _:
+                a.note_some(random, log_alpha)
+    for one in noted:
+        pairs = [(x, target) for x in range(4) for target in range(5, 9)]
+        assert [one.store.get(*pair) for pair in pairs] == [one.expected(*pair) for pair in pairs]
+
+
+def test_a_pickle_holds_single_tests() -> None:
+    """The answers that they come from may be many more."""
+    n = 1000
+    log_p = np.where(np.arange(n) == 7, -20.0, -1.0)
+    screen = ScreenResult(np.arange(n, dtype=np.uint32), (), log_p, np.ones(n), np.ones(n, bool), log_p)
+    searched = SubsetResult(screen.xs, log_p, np.ones(n), log_p, np.ones(n, np.int32), np.zeros(n, np.int32), [()])
+    kept = Associations()
+    kept.note_screen(screen, 0, math.log(0.01))
+    kept.note_subsets(searched, 0, math.log(0.01))
+    copied = pickle.dumps(kept)
+    assert len(copied) < n
+    assert pickle.loads(copied).get(7, 0) == DecidingTest(-20.0, -20.0, 1.0, True, None, ())
+
+
+def test_an_unreliable_test_shows_nothing() -> None:
+    test = DecidingTest.of(Outcome(math.nan, 3.0, math.nan, reliable=False, rows=40), (2,))
+    assert test.counted == 0.0
+    shown = [DecidingTest(log_p, 1.0, 1.0, True, None, ()) for log_p in (-9.0, -7.0, -8.0)]
+    separating = shown[0]._replace(separated=True)
+    assert weaker([None, *shown]) == shown[1]
+    assert weaker([*shown, separating]) == separating
+    assert weaker([*shown, test]) == test
+    assert weaker([None]) is None
+    assert (test.rows, test.dof, test.given, test.separated) == (40, 3.0, (2,), False)
+
+
+def test_the_weakest_associations_of_pools_are_found_by_member_and_target() -> None:
+    targets, pools = np.array([4, 2, 9], np.uint32), VariableSets.of([(1, 7), (), (3, 4)])
+    given = VariableSets.of([(), (7,), (5, 6), ()])
+    tests = GivenTests(np.arange(4.0), np.arange(1.0, 5.0), -np.arange(5.0, 9.0), given)
+    kept = PoolAssociations(targets, pools, tests, 100)
+    unread = pickle.dumps(kept)
+    expected = {
+        (1, 4): DecidingTest(-5.0, 0.0, 1.0, True, None, ()),  # given nothing: of the table, not of the test
+        (7, 4): DecidingTest(-6.0, 1.0, 2.0, True, 100, (7,)),
+        (3, 9): DecidingTest(-7.0, 2.0, 3.0, True, 100, (5, 6)),
+        (4, 9): DecidingTest(-8.0, 3.0, 4.0, True, None, ()),
+    }
+    copied: Any = pickle.loads(pickle.dumps(kept))
+    for one in (kept, copied, pickle.loads(pickle.dumps(copied))):
+        pairs = [(x, target) for x in range(10) for target in range(10)]
+        assert {pair: test for pair in pairs if (test := one.get(*pair)) is not None} == expected
+        for target in (4, 2, 9):
+            its = one.of(target)
+            assert [its.get(x, target) for x in range(10)] == [expected.get((x, target)) for x in range(10)]
+    assert pickle.dumps(kept) == unread  # what was found is not carried along

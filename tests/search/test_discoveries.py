@@ -26,6 +26,10 @@ def test_by_hand() -> None:
     assert careful.adjusted(log_p, 10) == pytest.approx([0.2928968254, 0.1171587302, 0.2928968254, 1])
 
 
+def test_a_p_at_its_limit_is_rejected() -> None:
+    assert FalseDiscoveryRate(0.1).log_threshold(np.log([0.01, 0.1]), 2) == math.log(0.1)
+
+
 def test_the_adaptive_rule_by_hand() -> None:
     """Two members have p between alpha / 2 and alpha, so (1 + 2) / 0.025 = 120 of 1,000 candidates count as false."""
     p = np.array([0.03, 0.0001, 0.04, 0.001, 0.02])

@@ -20,7 +20,7 @@ from serape.independence.given_tests import VariableSets
 from serape.independence.partial_correlation import FisherZ, NormalScores, PartialCorrelation, Spearman
 from serape.local.gll import GLL, after_every_inclusion, at_the_end, by_association, gll_pc_nonsym
 from serape.local.hiton import INTERLEAVED
-from serape.search import FalseDiscoveryRate, Search, can_grow_pool, grow_pools
+from serape.search import FalseDiscoveryRate, Search, grow_pools
 from serape.search import growing_pool as module
 from serape.search.separations import Separations
 
@@ -127,15 +127,6 @@ def test_a_search_that_must_ask_one_by_one_does(setting: dict[str, Any], monkeyp
     assert serape.parents_children(
         table, "v2", "hiton-pc", test="fisher-z", alpha=0.01, symmetry=False, **setting
     ).complete
-
-
-def test_a_test_of_ones_own_is_asked_one_by_one() -> None:
-    class Own(G2):
-        """A test that may answer some questions in its own way."""
-
-    table = mixed_table(3, 200, SIZE)
-    assert can_grow_pool(Search(G2(table)), 0)
-    assert not can_grow_pool(Search(Own(table)), 0)
 
 
 def test_a_search_that_is_interrupted_has_the_members_so_far(monkeypatch: pytest.MonkeyPatch) -> None:

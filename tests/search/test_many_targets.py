@@ -151,23 +151,6 @@ def test_the_pc_algorithm_is_the_same(jobs: int) -> None:
     assert (found.tests_by_size, found.skipped) == (expected.tests_by_size, expected.skipped)
 
 
-class OwnAnswers(G2):
-    """A test that answers searches through conditioning sets in its own way, and counts them."""
-
-    asked = 0
-
-    def search_subsets(self, *args: Any, **options: Any) -> Any:
-        self.asked += 1
-        return super().search_subsets(*args, **options)
-
-
-def test_a_derived_test_is_asked_target_by_target() -> None:
-    test = OwnAnswers(serape.load_network("asia").sample(500, seed=1))
-    lists = TargetLists.of({x: [z for z in range(8) if z != x] for x in range(8)})
-    assert len(list(separate_each(Search(test, evidence=False), lists, lists, 1))) == 8
-    assert test.asked == 8
-
-
 @pytest.mark.parametrize("algorithm", ["hpc", "pc-stable", "hiton-pc"])
 def test_any_engine_is_asked_target_by_target(algorithm: str) -> None:
     table = serape.load_network("asia").sample(500, seed=1)

@@ -93,9 +93,11 @@ def read_as_independence(search: serape.Search, v: Any) -> Any:
 
 
 def record_subsets(search: serape.Search, v: Any) -> Any:
-    found, tally = search.test.search_subsets(SubsetQuery([1, 2], 0, [3, 4], range(2), stop_above=search.log_alpha))
-    search.record_subsets(v(0), found, tally)
-    return [search.separating_set(v(x), v(0)) for x in (1, 2)]
+    """Also where the target comes after the others."""
+    for target in (0, 5):
+        query = SubsetQuery([1, 2], target, [3, 4], range(2), stop_above=search.log_alpha)
+        search.record_subsets(v(target), *search.test.search_subsets(query))
+    return [search.separating_set(v(x), v(target)) for x in (1, 2) for target in (0, 5)]
 
 
 CALLS: dict[str, Call] = {

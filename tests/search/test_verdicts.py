@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -40,6 +41,16 @@ class Levels:
         """Return the level, whatever the p-values."""
         self.asked.append((sorted(round(math.exp(one), 9) for one in log_p), hypotheses))
         return math.log(self.level)
+
+
+class Rates(Levels):
+    """A false discovery rate that notes of which p-values and how many hypotheses it is asked."""
+
+    def log_threshold(self, log_p: Iterable[float], hypotheses: int) -> float:
+        """Return the level."""
+        known = list(log_p)
+        super().log_threshold(known, hypotheses)
+        return FalseDiscoveryRate(self.level).log_threshold(known, hypotheses)
 
 
 def by_steps(test: Scripted, levels: Levels, **settings: Any) -> Search:
@@ -146,11 +157,13 @@ class TestReading:
     def test_many_candidates(self) -> None:
         search = Search(Scripted(self.p))
         with search.read_as_independence("all"):
-            dependent, independent = search.partition(A, [D, E, C, B])
-            assert (dependent.xs.tolist(), independent.tolist()) == ([E], [D, C, B])
-            ranked, independent = search.ranked_split(A, [D, E, C, B])
-            assert (ranked, independent.tolist()) == ([E], [D, C, B])
+            dependent, independent = search.partition(A, [C, E, D, B])
+            assert (dependent.xs.tolist(), independent.tolist()) == ([E], [C, D, B])
+            ranked, independent = search.ranked_split(A, [C, E, D, B])
+            assert (ranked, independent.tolist()) == ([E], [C, D, B])
         assert [search.separating_set(x, A) for x in (B, C, D, E)] == [(), (), (), None]
+        dependent, independent = Search(Scripted(self.p)).partition(A, [C, E, D, B])
+        assert (dependent.xs.tolist(), independent.tolist()) == ([E], [D])
 
     def test_sets_that_are_too_large_are_not_read(self) -> None:
         search = Search(Scripted(), max_conditioning=0)
@@ -340,33 +353,46 @@ class TestGroups:
 
 
 class TestRatesByStep:
-    def test_the_level_follows_from_candidates_and_members(self) -> None:
-        """Members that are tested given the same others are tested once."""
-        p = {"ac|b": 0.02, "ad|b": TOO_FEW_ROWS, "ab": 0.03, "ae|b": 0.01}
-        test, levels = Scripted(p), Levels(0.015)
+    @pytest.mark.parametrize(("of_member", "dependents"), [(0.03, [E, C]), (0.08, [E]), (TOO_FEW_ROWS, [E])])
+    def test_the_level_follows_from_candidates_and_members(self, of_member: Any, dependents: list[int]) -> None:
+        """C is dependent if the member is: of four hypotheses, .04 may be the third smallest p, but not the second."""
+        p = {"ac|b": 0.04, "ad|b": TOO_FEW_ROWS, "ab": of_member, "ae|b": 0.01}
+        test, levels = Scripted(p), Rates(0.06)
         search = by_steps(test, levels, excluded=[F])
-        assert search.dependents(A, [C, D, E], [B]) == [E]
-        assert levels.asked == [([0.01, 0.02, 0.03], 4)]
+        assert search.dependents(A, [C, D, E], [B]) == dependents
+        known = [] if of_member is TOO_FEW_ROWS else [of_member]
+        assert levels.asked == [([0.01, 0.04, 1.0], 4), ([0.0, 0.01, 0.04], 4), (sorted([*known, 0.01, 0.04]), 4)]
         assert test.asked == [(C, A, (B,)), (D, A, (B,)), (E, A, (B,)), (B, A, ())]
-        assert search.tally == Tally({1: 2, 0: 1}, {1: 1})
-        assert search.separating_set(A, C) == (B,)  # which is dependent at a level of alpha
-        assert search.strongest(A, [C], [B]) is None
-        assert levels.asked[1:] == [([0.02, 0.03], 4)]
-        assert search.tally == Tally({1: 3, 0: 1}, {1: 1})
+        assert search.tally == (Tally({1: 2, 0: 1}, {1: 1}) if known else Tally({1: 2}, {1: 1, 0: 1}))
+        assert (search.separating_set(A, C) == (B,)) == (C not in dependents)
+        search.dependents(A, [C, E], [B])  # the member is tested once given the same others
+        assert test.asked[4:] == [(C, A, (B,)), (E, A, (B,))]
 
-    def test_members_are_tested_given_the_others(self) -> None:
-        p = {"ab|c": 0.5, "ac|b": TOO_FEW_ROWS, "ad|bc": 0.002}
-        test, levels = Scripted(p), Levels(0.05)
+    def test_members_are_tested_given_the_others_only_if_that_may_decide(self) -> None:
+        p = {"ab|c": 0.5, "ac|b": TOO_FEW_ROWS, "ad|bc": 0.03, "ae|bc": 0.002, "af|bc": 0.9}
+        test, levels = Scripted(p), Rates(0.05)
         search = by_steps(test, levels)
-        search.dependents(A, [D], [B, C])
-        assert test.asked[1:] == [(B, A, (C,)), (C, A, (B,))]
-        assert levels.asked == [([0.002, 0.5], 5)]
-        assert search.tally == Tally({2: 1, 1: 1}, {1: 1})
+        assert search.strongest(A, [E, F], [B, C]) == E
+        assert search.strongest(A, [F], [B, C]) is None
+        assert test.asked == [(E, A, (B, C)), (F, A, (B, C)), (F, A, (B, C))]
+        assert (search.tally, search.separating_set(A, F)) == (Tally({2: 3}, {}), (B, C))
+        assert search.strongest(A, [D], [B, C]) is None  # .03 is too large for one of five, and not for the third
+        assert test.asked[4:] == [(B, A, (C,)), (C, A, (B,))]
+        assert levels.asked[-1] == ([0.03, 0.5], 5)
+        assert search.tally == Tally({2: 4, 1: 1}, {1: 1})
         assert (search.separating_set(A, B), search.separating_set(A, C)) == ((C,), None)
-        search.dependents(D, [A], [B, C])
-        assert test.asked[3:] == [(A, D, (B, C)), (B, D, (C,)), (C, D, (B,))]
-        search.dependents(D, [A], [B])
-        assert test.asked[6:] == [(A, D, (B,)), (B, D, ())]
+
+    def test_an_unreliable_test_of_a_member_separates_nothing(self) -> None:
+        """Though it may have a p."""
+
+        class Doubtful(Scripted):
+            def test(self, x: int, y: int, given: Sequence[int] = ()) -> serape.Outcome:
+                outcome = super().test(x, y, given)
+                return replace(outcome, reliable=outcome.p < 0.4)
+
+        search = by_steps(Doubtful({"ab|c": 0.5}), Levels(0.05))
+        assert search.dependents(A, [D], [B, C]) == [D]
+        assert search.separating_set(A, B) is None
 
     def test_other_rates_do_not_change_the_level(self) -> None:
         test = Scripted({"ab|c": 0.04})
@@ -493,7 +519,7 @@ class TestEachGivenRest:
         assert test.asked[1:] == [(B, A, (C, D)), (C, A, (D,)), (D, A, (C,))]
 
     def test_known_and_required_members_are_not_tested(self) -> None:
-        p = dict.fromkeys(["ab|cde", "ac|bde", "ad|bce", "ae|bcd", "ae|bc"], 0.5)
+        p = dict.fromkeys(["ab|cde", "ac|bde", "ad|bce", "ae|bcd", "ae|bc", "ab|c", "ac|b"], 0.5)
         test = Scripted(p)
         knowledge = BoundKnowledge(required=[(A, B)])
         search = Search(test, subject=A, known=[C], knowledge=knowledge)

@@ -99,6 +99,15 @@ struct Kernels {
     void (*subtract)(double* column, const double* const* others, const double* factors, std::size_t count,
                      std::size_t rows);
 
+    // out[i · out_stride + j] += Σ ones[i] · others[j], the sums over the rows of two panels (see panel.hpp), whose
+    // columns begin `stride` values apart; `rows` is a multiple of 8. The same bits everywhere.
+    void (*panel_products)(const double* ones, std::size_t one_count, const double* others, std::size_t other_count,
+                           std::size_t rows, std::size_t stride, double* out, std::size_t out_stride);
+
+    // columns[j] −= Σ factors[i · factor_stride + j] · others[i]; `rows` is a multiple of 16. The same bits everywhere.
+    void (*panel_subtract)(double* columns, std::size_t count, const double* others, std::size_t other_count,
+                           const double* factors, std::size_t factor_stride, std::size_t rows, std::size_t stride);
+
     // For choosing how counts are made.
     Costs costs;
 };

@@ -6,7 +6,7 @@
 //
 // 1. Is the covariance of the residuals zero? Wilks' Λ of the two blocks with Rao's F, divided by how much more the
 //    covariances vary than they would if the spread of x and of y did not depend on Z, and with fewer degrees of
-//    freedom where few rows carry most of x and few most of y (Spread).
+//    freedom where few rows carry most of x and few most of y (ResidualComparison).
 // 2. Is there curved dependence that the first question does not see? The same products with squared scores, and with
 //    members of Z as factors: T² that all of them have mean zero, with the same variance and degrees of freedom.
 //
@@ -33,6 +33,9 @@
 #include "serape/subset_query.hpp"
 
 namespace serape {
+
+// Rows of a block. A block of all features of a conditioning set stays in the cache.
+inline constexpr std::size_t panel_rows = 128;
 
 // Limits, each a trade of flexibility for rows or time.
 struct ResidualLimits {
@@ -75,9 +78,14 @@ class ResidualTest {
 
     std::size_t rows() const { return table_.rows(); }
     std::size_t columns() const { return numbers_.size(); }
-    std::size_t stride() const { return stride_; }  // rows, and zeros up to whole lines
+    std::size_t stride() const { return stride_; }  // rows, and zeros up to a whole block
     double effective_rows() const { return effective_rows_; }
     double root_weight(std::size_t row) const { return root_weights_[row]; }
+    // By row, up to the stride; 0 beyond the rows.
+    const double* root_weights() const { return root_weights_.data(); }
+    const double* inverse_root_weights() const { return inverse_root_weights_.data(); }
+    // Whether rows count in proportion to their weights where spreads are compared.
+    bool surveyed() const { return weighted_ && !frequencies_; }
     double copies(std::size_t row) const { return frequencies_ ? root_weights_[row] * root_weights_[row] : 1.0; }
     double root_of_copy(std::size_t row) const { return frequencies_ ? 1.0 : root_weights_[row]; }
     bool number(std::size_t column) const { return numbers_[column] != 0; }
@@ -92,10 +100,24 @@ class ResidualTest {
     // Of questions that are not about categories alone; those have NaN.
     void effects(std::uint32_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
                  CancellationToken& token, std::span<ResidualEffect> out) const;
+    // Whether the joint cells of the categories among these are few enough to divide the rows.
+    bool divides(std::span<const std::uint32_t> given) const;
+    // A number for each row that looks random, follows from its scores and the frequencies of its levels alone, and
+    // differs between equal rows.
+    std::vector<std::uint64_t> row_keys() const;
     SubsetAnswers search_subsets(const SubsetQuery& query, std::size_t threads, CancellationToken& token) const;
 
     // Subtracts the mean of a column that is multiplied by √w.
     void centre(double* column) const;
+
+    // A polynomial of a number's scores: the scores less `shift`, times the one before, less `back` times the one
+    // before that, times `scale`. They are orthonormal over the rows.
+    struct Polynomial {
+        double shift = 0.0, back = 0.0, scale = 1.0;
+        // The mean square of the Hermite polynomial of this degree, if what polynomials of lower degree leave of it
+        // has 1.
+        double before = 1.0;
+    };
 
     // The block of a column: of a number its scores, centred and of length 1, column by column; of a category the
     // levels that have indicators.
@@ -104,10 +126,13 @@ class ResidualTest {
         std::size_t values = 0;  // distinct
         bool testable = true;    // as x or y: enough rows differ from the most frequent value
         LineVector<double> columns;
+        std::vector<Polynomial> polynomials;  // by degree, from 1
         std::vector<std::uint32_t> levels;
+        std::vector<std::uint16_t> codes;      // of a category, up to the stride
+        std::vector<std::uint16_t> indicator;  // by level, the number of its indicator; their count if it has none
     };
     const Scores& scores(std::size_t column) const { return scores_[column]; }
-    std::vector<std::uint16_t> codes(std::size_t column) const;
+    std::span<const std::uint16_t> codes(std::size_t column) const { return scores_[column].codes; }
     const PackedTable& table() const { return table_; }
     const ResidualLimits& limits() const { return limits_; }
     bool curved() const { return curved_; }
@@ -115,13 +140,15 @@ class ResidualTest {
     bool all_categorical(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given) const;
 
   private:
+    void make_polynomials(Scores& scores) const;
+
     const PackedTable& table_;
     std::vector<std::uint8_t> numbers_;
     std::size_t stride_;
     bool weighted_;
     bool frequencies_;
     double effective_rows_;
-    std::vector<double> root_weights_;
+    LineVector<double> root_weights_, inverse_root_weights_;
     ContingencyTest categorical_;
     bool curved_;
     ResidualLimits limits_;

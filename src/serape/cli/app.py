@@ -4,22 +4,23 @@ Results go to standard output, progress and errors to standard error. Exit codes
 interrupted, 141 nobody reads the output any more.
 """
 
-from serape.cli.base import app, main
+from serape.cli.base import MODULES, app, main
 
-# The help lists the commands in the order of these imports.
-# isort: off
-from serape.cli import describe  # noqa: F401
-from serape.cli import local  # noqa: F401
-from serape.cli import causes  # noqa: F401
-from serape.cli import repeated  # noqa: F401
-from serape.cli import contexts  # noqa: F401
-from serape.cli import knockoffs  # noqa: F401
-from serape.cli import structure  # noqa: F401
-from serape.cli import questions  # noqa: F401
-from serape.cli import compare  # noqa: F401
-from serape.cli import pack  # noqa: F401
-from serape.cli import library  # noqa: F401
-from serape.cli import versions  # noqa: F401
-# isort: on
+__all__ = ["MODULES", "app", "main"]
 
-__all__ = ["app", "main"]
+_COMMANDS = {
+    "describe": ("describe",),
+    "local": ("blanket", "neighbours", "neighbors"),
+    "causes": ("causes",),
+    "repeated": ("all-blankets", "path", "stability"),
+    "contexts": ("contexts", "joint"),
+    "knockoffs": ("knockoffs",),
+    "structure": ("region", "skeleton", "network"),
+    "questions": ("blankets", "all-pairs"),
+    "compare": ("compare",),
+    "pack": ("pack",),
+    "library": ("algorithms", "sample", "study", "demo"),
+    "versions": ("versions",),
+}
+"""The commands by module, aliases too; the help lists them in this order."""
+MODULES.update({name: f"serape.cli.{module}" for module, names in _COMMANDS.items() for name in names})

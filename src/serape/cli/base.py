@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from functools import wraps
+from functools import cache, partial, wraps
+from importlib import import_module
 from typing import Annotated, Any, NoReturn, TypeVar, get_origin, get_type_hints
 
 import typer
 import typer.core
+import typer.main
+from typer.models import CommandInfo
 
 import serape
 from serape.errors import Interrupted, OptionError, SerapeError, command_words
 from serape.markup import plain
-from serape.results.kind import ResultKind
 
 BAD_DATA, BAD_USE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 EXIT_CODES = {
@@ -33,8 +36,42 @@ to_close = ExitStack()
 """What a command leaves open until its output is written."""
 
 
+MODULES: dict[str, str] = {}
+"""The module of every command, in the order of the help."""
+_made: dict[str, Callable[[], typer.Typer]] = {}
+"""What makes the commands of modules that are imported, by name."""
+
+
+def find_command(name: str) -> CommandInfo:
+    """Return what is known of a command; its module is imported only now."""
+    return _alone(name).registered_commands[0]
+
+
+def _alone(name: str) -> typer.Typer:
+    """Return a command as an application of its own."""
+    import_module(MODULES[name])
+    return _made[name]()
+
+
+class _Commands(Mapping[str, Any]):
+    """All commands by name; one is made when it is looked up, because options of many take long to make."""
+
+    def __getitem__(self, name: str) -> Any:
+        return typer.main.get_command(_alone(name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(MODULES)
+
+    def __len__(self) -> int:
+        return len(MODULES)
+
+
 class Group(typer.core.TyperGroup):
     """The commands; their help exits silently if nobody reads it."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: Any = _Commands()
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help."""
@@ -61,10 +98,11 @@ app = typer.Typer(
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of NumPy: the matrices are too small for several threads
     out = sys.stdout
     if isinstance(out, io.TextIOWrapper):
         out.reconfigure(errors="backslashreplace")  # of names that its encoding lacks
-    with to_close:
+    with to_close, _loading():
         try:
             app(args=arguments, prog_name="serape")
         except SystemExit:
@@ -84,6 +122,16 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     sys.exit(0)
 
 
+@contextmanager
+def _loading() -> Iterator[None]:
+    """Do not look for garbage until the command begins: modules that are loaded are none, and it takes long."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 class Command(typer.core.TyperCommand):
     """A command that exits with one line when it is interrupted, and silently if nobody reads its output."""
 
@@ -94,6 +142,7 @@ class Command(typer.core.TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
+        gc.enable()
         try:
             found = super().invoke(ctx)
             if sys.stdout is not None:
@@ -158,13 +207,27 @@ def command(
     epilog = "\n\n".join([f"{head}:", *examples]) if len(examples) > 1 else f"{head}: {examples[0]}"
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
-        run = _spread(function)
-        app.command(name, cls=Command, help=about, epilog=epilog)(run)
-        if alias is not None:
-            app.command(alias, cls=Command, help=about, epilog=epilog, hidden=True)(run)
+        spread = cache(lambda: _spread(function))
+
+        def make(word: str) -> typer.Typer:
+            made = typer.Typer(add_completion=False)
+            made.command(word, cls=Command, help=about, epilog=epilog, hidden=word == alias)(spread())
+            return made
+
+        _made.update({word: partial(make, word) for word in (name, alias) if word is not None})
         return function
 
     return register
+
+
+def command_later(name: str, add: Callable[[], None]) -> None:
+    """Let `add` make the command of this name, by `command`, when it is looked up."""
+
+    def make() -> typer.Typer:
+        add()
+        return _made[name]()
+
+    _made[name] = make
 
 
 class Options:
@@ -215,6 +278,8 @@ def _spread(function: Callable[..., None]) -> Callable[..., None]:
 
 def in_command_words(found: object) -> None:
     """Put the notes of a result, which is the command's own, into the words of the command line."""
+    from serape.results.kind import ResultKind
+
     if isinstance(found, ResultKind):
         found._reword(command_words)
 

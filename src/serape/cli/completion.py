@@ -14,8 +14,6 @@ from serape.data.reading.text import column_names, has_text_name
 from serape.errors import SerapeError
 from serape.independence import TESTS
 from serape.local.registry import ALGORITHMS, names_of
-from serape.networks import bundled_networks
-from serape.structure.registry import CAUSAL_ALGORITHMS, NETWORK_ALGORITHMS
 
 _EITHER = ("stability", "path")
 """Commands with --finds, whose default is a blanket."""
@@ -23,6 +21,8 @@ _EITHER = ("stability", "path")
 
 def complete_algorithm(context: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     """Complete the name of an algorithm for what a command finds."""
+    from serape.structure.registry import CAUSAL_ALGORITHMS, NETWORK_ALGORITHMS
+
     asked = context.info_name
     finds = context.params.get("finds") or (
         "blanket"
@@ -59,6 +59,8 @@ def complete_test(incomplete: str) -> list[str]:
 
 def complete_network(incomplete: str) -> list[str]:
     """Complete the name of a bundled network."""
+    from serape.networks import bundled_networks
+
     return [entry["name"] for entry in bundled_networks() if entry["name"].startswith(incomplete)]
 
 

@@ -12,8 +12,6 @@ from serape.cli.completion import complete_column, complete_network, complete_op
 from serape.cli.settings_options import SettingOptions, setting_option, settings_of
 from serape.cli.values import option_entry
 from serape.errors import DataError
-from serape.results import pictures
-from serape.results.report import check_name
 from serape.settings import RunSettings, SearchSettings
 
 _TESTS, _OUTPUT = "How to search", "Output"
@@ -123,10 +121,14 @@ def read_network(name: str) -> serape.Network:
 def check_files(*paths: Path | None, picture: Path | None = None, report: Path | None = None) -> None:
     """Before the search, refuse files that cannot be written and pictures that cannot be drawn."""
     if report is not None:
+        from serape.results.report import check_name
+
         check_name(report)
     if picture is not None:
-        pictures.picture_format(picture)
-        pictures.check_matplotlib()
+        from serape.results.pictures import check_matplotlib, picture_format
+
+        picture_format(picture)
+        check_matplotlib()
     for path in (*paths, picture, report):
         if path is not None and not path.parent.is_dir():
             raise DataError(f"{path} cannot be written: there is no folder {path.parent}; create it first")

@@ -1,7 +1,8 @@
 """The commands of questions that have none of their own: made of their signatures and docstrings.
 
-A question with `@question(command=(…))` has one: its examples. What it takes is in its signature, the settings among
-it; what its parameters mean is in its docstring; what it prints and writes is what its kind of result declares.
+A question with `@question(command=(…))`, its examples, has one, which `app` lists. What it takes is in its signature,
+the settings among it; what its parameters mean is in its docstring; what it prints and writes is what its kind of
+result declares. A question is imported when its command is looked up.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from functools import partial
 from types import NoneType
 from typing import Annotated, Any, Literal
 
 import typer
 
 import serape
-from serape.cli.base import answer, command, parameter
+from serape.cli.app import MODULES
+from serape.cli.base import answer, command, command_later, parameter
 from serape.cli.completion import complete_column
 from serape.cli.data_options import DataOptions
 from serape.cli.options import AsJson, Output, Picture, QuestionOptions, Report, Target, check_files, write_files
@@ -109,6 +112,11 @@ def _explained(question: Callable[..., Any]) -> Any:
     ]
 
 
-for _name in serape.__all__:
-    if _examples := getattr(vars(serape).get(_name), "command_examples", ()):  # nothing is imported for it
-        add_command(vars(serape)[_name], *_examples)
+def _add(name: str) -> None:
+    """Add a command; its question is imported only now."""
+    question = getattr(serape, name.replace("-", "_"))
+    add_command(question, *question.command_examples)
+
+
+for _name in [name for name, module in MODULES.items() if module == __name__]:
+    command_later(_name, partial(_add, _name))

@@ -21,8 +21,6 @@ from rich.text import Text
 import serape
 from serape.errors import command_words, n_shown
 from serape.markup import plain
-from serape.results.charts import MAX_BARS
-from serape.results.description import COLUMN_HEADS
 from serape.results.displayed import edge_table, evidence_table, variables_text
 from serape.results.result import Result
 from serape.results.saved import finite
@@ -95,6 +93,8 @@ def _print_stacked(out: Console, columns: Sequence[str], rows: list[list[str]], 
 
 def show_description(found: serape.Description) -> None:
     """Print the columns of a table, what is odd about them, and what "auto" means."""
+    from serape.results.description import COLUMN_HEADS
+
     print_line(found.title)
     shown = found.columns[: n_shown(len(found.columns), MAX_COLUMNS)]
     print_grid(COLUMN_HEADS, (column.cells for column in shown))
@@ -175,6 +175,8 @@ def show_stability(
     found: serape.Stability | serape.EdgeStability, threshold: float, bound: serape.FalseSelections | None
 ) -> None:
     """Print how often variables or edges were found, the most frequent first, and the bound on false selections."""
+    from serape.results.charts import MAX_BARS
+
     found_rows = [row for row in found.records if row["draws"]]
     n = n_shown(len(found_rows), MAX_BARS)
     lines = str(found).splitlines()

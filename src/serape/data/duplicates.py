@@ -59,6 +59,8 @@ def find_duplicates(table: Table) -> Duplicates:
         firsts[apart] = apart
     _mark_equal(firsts, {k: table.numbers(k).tobytes() for k in sorted(numbers - table.missing.keys())})
     copies = np.flatnonzero(firsts != np.arange(len(firsts)))
+    if not len(copies):
+        return Duplicates(firsts)
     constant = [k for k in np.unique(firsts[copies]).tolist() if table.is_constant(k)]
     alike = copies[np.isin(firsts[copies], constant)]
     firsts[alike] = alike

@@ -158,11 +158,9 @@ def _from(values: NDArray[Any], low: Any) -> NDArray[Any]:
 
 def distinct_numbers(values: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct numbers, ascending; those of a narrow range are marked in an array and not sorted."""
-    if (
-        values.dtype.kind not in "iu"
-        or len(values) < _MANY
-        or not _is_narrow(low := values.min(), high := values.max())
-    ):
+    if values.dtype.kind in "iu" and len(values) < _MANY:
+        return np.array(sorted(set(values.tolist())), values.dtype)  # NumPy loads masked arrays for unique numbers
+    if values.dtype.kind not in "iu" or not _is_narrow(low := values.min(), high := values.max()):
         return np.unique(values)
     occurs = np.zeros(int(high) - int(low) + 1, bool)
     for begin in range(0, len(values), _BLOCK):

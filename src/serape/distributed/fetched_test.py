@@ -51,6 +51,7 @@ class FetchedTest(IndependenceTest):
     """Any test on the columns of a cluster that a question needs, fetched once."""
 
     has_effect = True
+    on_cluster = True
     together = TOGETHER
     made_of = ("recipe",)
 

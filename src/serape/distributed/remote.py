@@ -27,14 +27,16 @@ class RemoteAnswers:
         """Return the test of a recipe."""
         cluster = self.table.cluster
         whole = cluster.blocks == 1 and not is_wide(self.table.rows, len(self.table.names))
-        by_rows = whole and recipe.name in ("g2", "x2", "partial-correlation")
+        by_rows = whole and recipe.adds_up is not None
         if len(cluster.grid) == 1 and not recipe.uses_seed and not by_rows:
             return ColumnTest(self.table, recipe)
-        if recipe.name in ("g2", "x2"):
-            return RowTest(self.table, recipe)
-        if recipe.name == "partial-correlation":
-            return RowCorrelation(self.table)
-        return FetchedTest(self.table, recipe)
+        match recipe.adds_up:
+            case "counts":
+                return RowTest(self.table, recipe)
+            case "products":
+                return RowCorrelation(self.table)
+            case None:
+                return FetchedTest(self.table, recipe)
 
     def score(self, kind: str, ess: float) -> CountedScore:
         """Return a score on the counts of the cluster."""

@@ -40,6 +40,7 @@ _MOST_KNOWN = 64  # sets of variables whose distinct rows are kept
 class SearchedNear(IndependenceTest):
     """A test whose subset searches use what `near` has fetched of the variables concerned."""
 
+    on_cluster = True
     together = TOGETHER
 
     def near(self, variables: Iterable[int]) -> IndependenceTest:

@@ -21,8 +21,11 @@ from serape.data.slicing import column_range
 from serape.data.table import Table
 from serape.distributed.encoding import Description, encoded_as
 from serape.engines.base import Gram
-from serape.independence import ContingencyTest
+from serape.independence.answering import at_once
+from serape.independence.backends import Shape
 from serape.independence.registry import Recipe
+
+_ELSEWHERE = Shape("screen in another table")
 
 # --- shards -----------------------------------------------------------------------------------------------------------
 
@@ -232,8 +235,9 @@ def screen(shard: Shard, questions: Sequence[Question], recipe: Recipe, *borrowe
         local = shard.local(candidates)
         small, (at, *places) = _near(shard, borrowed, [target, *given])
         test = recipe.make(small)
-        if isinstance(test, ContingencyTest):
-            answers = test.native.screen_in(shard.table.packed, at, local, places)
+        ask = at_once(test, _ELSEWHERE)
+        if ask is not None:
+            answers = ask(shard.table.packed, at, local, places)
             found.append(Answers.of(*answers.arrays()))
             continue
         if not borrowed:

@@ -1,79 +1,107 @@
 """Who answers a question: a device, a cluster, the core, or plain loops in Python.
 
-Questions come in four patterns over lists (a screen, subsets of a pool, each given the rest, all pairs). Kernels answer
-several of them in one call: a test that has none is asked by pattern, and the answers are the same. A test says which
-questions the core and a device answer for it; `choose` decides from that and the shape of a question alone.
+Questions come in four patterns over lists: a screen, subsets of a pool, each given the rest, all pairs. *Kernels* stand
+beside them: the core or a device answers what an algorithm would ask in many patterns in one call. A test for which
+nobody has a kernel is asked by pattern, and the answers are the same.
+
+A test says by tags which questions the core answers for it, and what of its table a device keeps. `choose` decides from
+these and from the shape of a question, and nothing else does; `answering` asks whom it names. docs/engines.md has the
+table.
 """
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, Protocol
 
 Pattern = Literal["screen", "subsets", "each given the rest", "pairs"]
-Kernel = Literal["dependent pairs", "subsets of many", "growing pool", "growing pools", "spouses", "inter-iapc"]
-Question = Pattern | Kernel
-Questions = frozenset[Question]
+Kernel = Literal[
+    "all pairs", "dependent pairs", "screen in another table", "subsets of many", "growing pool", "growing pools",
+    "spouses", "inter-iapc",
+]  # fmt: skip
+QuestionName = Pattern | Kernel
+Questions = frozenset[QuestionName]
 Backend = Literal["device", "cluster", "core", "plain"]
 
-PATTERNS: Final[dict[Pattern, str]] = {
-    "screen": "screen",
-    "subsets": "search_subsets",
-    "each given the rest": "test_each_given_rest",
-    "pairs": "marginals",
-}
-"""The method of every test that answers a pattern."""
-KERNELS: Final[dict[Kernel, str]] = {
-    "dependent pairs": "",
-    "subsets of many": "search_each",
-    "growing pool": "grow_pool",
-    "growing pools": "grow_pools",
-    "spouses": "find_spouses",
-    "inter-iapc": "inter_iapc",
-}
-"""The method, if it is one, of the tests that have a kernel."""
+
+@dataclass(frozen=True)
+class Question:
+    """A pattern, or a kernel."""
+
+    name: QuestionName
+    method: str
+    """The method of tests that answers it."""
+    in_place_of: tuple[Pattern, ...] = ()
+    """Of a kernel: the patterns that are asked where nobody has it."""
+
+
+_ALL = (
+    Question("screen", "screen"),
+    Question("subsets", "search_subsets"),
+    Question("each given the rest", "test_each_given_rest"),
+    Question("pairs", "marginals"),
+    Question("all pairs", "all_pairs", ("pairs",)),
+    Question("dependent pairs", "dependent_pairs", ("pairs",)),
+    Question("screen in another table", "screen_in", ("screen",)),
+    Question("subsets of many", "search_each", ("subsets",)),
+    Question("growing pool", "grow_pool", ("subsets",)),
+    Question("growing pools", "grow_pools", ("subsets",)),
+    Question("spouses", "find_spouses", ("screen", "subsets")),
+    Question("inter-iapc", "inter_iapc", ("screen", "each given the rest", "subsets")),
+)
+QUESTIONS: Final[Mapping[QuestionName, Question]] = {question.name: question for question in _ALL}
+PATTERNS: Final[Questions] = frozenset(question.name for question in _ALL if not question.in_place_of)
+KERNELS: Final[Questions] = frozenset(QUESTIONS) - PATTERNS
 NO_QUESTIONS: Final[Questions] = frozenset()
-AT_ONCE: Final[tuple[Backend, ...]] = ("core", "device")
-"""The backends that answer a kernel's questions in one call."""
-LARGE_POOL = 2048
-"""Variables of a pool from which on the way to a device pays (docs/gpu.md)."""
-MAX_SIZE = 3
-"""Members of the largest sets that a device searches."""
+SCREENS: Final[Questions] = frozenset({"screen"})
+
+
+class DeviceColumns(Protocol):
+    """What of a table is on a device, or is sent there in parts."""
+
+    kind: str
+    """The kind of columns, by which kernels are registered."""
+
+    @property
+    def here(self) -> bool:
+        """Whether this process can use the device: a forked one cannot."""
 
 
 class Shape(NamedTuple):
     """What decides who answers a question."""
 
-    question: Question
+    question: QuestionName
     pool: int = 0
     """Of subsets: the variables that sets are drawn from."""
     sizes: range = range(1, 2)
     """Of subsets: the sizes of the sets that are searched."""
     usual: bool = True
-    """Whether every variable is asked about, in the order of strength, and leaves the pool where a set separates it."""
+    """Whether it is asked in the way for which there are kernels on a device; `answering` says which way that is."""
     weighs: bool = False
     """Whether the weakest association of each pair is asked for too."""
+    strongest: int = 0
+    """Of all pairs: how many of each variable are kept; 0 for all that are dependent."""
 
 
-def choose(shape: Shape, core: Questions, device: Questions, *, on_cluster: bool = False) -> Backend:
-    """Return who answers a question of this shape, if the core and a device that is there answer these."""
+Pays = Callable[[Shape], bool]
+"""Whether a device that can answer a question of this shape is faster than the core (docs/gpu.md has measurements)."""
+
+
+def choose(
+    shape: Shape, core: Questions, device: Mapping[QuestionName, Pays], *, on_cluster: bool = False
+) -> Backend | None:
+    """Return who answers a question of this shape; None if nobody has this kernel, so that patterns must be asked.
+
+    `core` are the questions that the core answers, and `device` those that a device which is there answers, each with
+    the shapes for which this pays.
+    """
+    is_pattern = shape.question in PATTERNS
     if on_cluster:
-        return "cluster"
-    if shape.question in device and _pays_on_device(shape):
+        return "cluster" if is_pattern else None
+    pays = device.get(shape.question)
+    if pays is not None and pays(shape):
         return "device"
-    return "core" if shape.question in core else "plain"
-
-
-def _pays_on_device(shape: Shape) -> bool:
-    """Return whether a device that can answer a question is faster than the core."""
-    small = shape.sizes.start >= 1 and shape.sizes.stop - 1 <= MAX_SIZE
-    match shape.question:
-        case "subsets":
-            return shape.usual and shape.pool >= LARGE_POOL and shape.sizes == range(1, 2)
-        case "subsets of many":
-            return small
-        case "growing pools":
-            return not shape.weighs
-        case "spouses":
-            return shape.usual and small
-        case _:
-            return True
+    if shape.question in core:
+        return "core"
+    return "plain" if is_pattern else None

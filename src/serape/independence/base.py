@@ -17,12 +17,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import ClassVar, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from serape.errors import OptionError
+from serape.independence.backends import NO_QUESTIONS, DeviceColumns, Questions
 from serape.independence.effects import Effect, EffectGroup, Effects
 from serape.independence.given_tests import GivenTests
 from serape.independence.outcomes import (
@@ -69,7 +70,42 @@ class IndependenceTest(ABC):
     """Whether it is a test on rows of data that are no Table here."""
     made_of: ClassVar[tuple[str, ...] | None] = None
     """The names of the attributes that the answers depend on, besides the table; None: all attributes."""
+    counts_cells: ClassVar[bool] = False
+    """Whether it counts cells of contingency tables: its variables are categories."""
+    on_cluster: ClassVar[bool] = False
+    """Whether the workers of a cluster answer."""
+    core_answers: ClassVar[Questions] = NO_QUESTIONS
+    """The patterns and kernels that the core, or arrays, answer in one call; the others are asked test by test."""
+    kept_on_device: ClassVar[str | None] = None
+    """What of its table a device keeps for it, by its name in `on_engine`; None if no device answers for it."""
+    made_again_from: ClassVar[tuple[str, ...] | None] = None
+    """The attributes that make the same test of another table; None if they do not."""
+    of_caller: ClassVar[bool] = False
+    """Whether code of the caller answers."""
     _noted: tuple[str, ...] = ()
+    _device: DeviceColumns | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Forget what holds for the base class alone: a class derived from it may answer in its own way."""
+        super().__init_subclass__(**options)
+        own = vars(cls)
+        if "core_answers" not in own:
+            cls.core_answers = NO_QUESTIONS
+        if "kept_on_device" not in own:
+            cls.kept_on_device = None
+        if "made_again_from" not in own:
+            cls.made_again_from = None
+        if "of_caller" not in own:
+            cls.of_caller = not cls.__module__.startswith("serape.")
+
+    @property
+    def device_columns(self) -> DeviceColumns | None:
+        """What of the table is on a device, if this process can use that."""
+        return self._device if self._device is not None and self._device.here else None
+
+    def keep_on_device(self, columns: DeviceColumns | None) -> None:
+        """Let the device that has columns of the table answer questions."""
+        self._device = columns
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -87,6 +123,23 @@ class IndependenceTest(ABC):
     @abstractmethod
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given."""
+
+    def clearly_dependent(
+        self,
+        target: int,
+        candidates: Candidates,
+        given: Sequence[int],
+        log_p: float,
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> ScreenResult | None:
+        """Return the answers of candidates that a part of the rows shows to be dependent, with a p of at most this.
+
+        None if there is no candidate of which it does; then all rows decide.
+        """
+        del target, candidates, given, log_p, threads, poll
+        return None
 
     def answer(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given if that is reliable; an unreliable test need not be computed."""

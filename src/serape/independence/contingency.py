@@ -19,15 +19,12 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.data.table import Table
-from serape.engines.gpu.planes import DevicePlanes
-from serape.engines.gpu.tiled import TiledPlanes
 from serape.errors import OptionError
+from serape.independence.backends import PATTERNS, Questions
 from serape.independence.base import IndependenceTest
-from serape.independence.device_separations import separate_on_device
-from serape.independence.device_spouses import Spouses, find_spouses_on_device
-from serape.independence.device_subsets import can_search, search_each_on_device
 from serape.independence.effects import EffectGroup, Effects, table_effects
 from serape.independence.given_tests import GivenTests, VariableSets
+from serape.independence.native_pairs import NativePairs
 from serape.independence.native_screens import NativeScreenResult
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
 from serape.independence.screens import CandidateGroups, ScreenResult
@@ -49,6 +46,12 @@ class InterIapcRun(NamedTuple):
     """The search that separates members of the blanket given subsets of the others."""
 
 
+Spouses = tuple[Sequence[int] | NDArray[np.uint32], Tally, SubsetResult, Tally]
+"""Of a child: the dependent candidates, the number of tests; what separates them, and its number of tests."""
+IN_TABLES: Questions = PATTERNS | {
+    "screen in another table", "subsets of many", "growing pool", "growing pools", "spouses", "inter-iapc",
+}  # fmt: skip
+"""What the core answers in contingency tables, whatever the statistic."""
 _OTHER: dict[str, Literal["g2", "x2"]] = {"g2": "x2", "x2": "g2"}
 
 
@@ -65,18 +68,9 @@ class ContingencyTest(IndependenceTest):
 
     statistic: ClassVar[Literal["g2", "x2"]]
     has_effect = True
-    _planes: DevicePlanes | TiledPlanes | None = None
+    counts_cells = True
+    core_answers = IN_TABLES
     made_of: ClassVar[tuple[str, ...] | None] = ("statistic", "dof", "reliability", "minimum")
-
-    @property
-    def planes(self) -> DevicePlanes | None:
-        """The columns on a device, if all are there."""
-        return self.pair_planes if isinstance(self.pair_planes, DevicePlanes) else None
-
-    @property
-    def pair_planes(self) -> DevicePlanes | TiledPlanes | None:
-        """The columns on a device, or in blocks for it, if that tests pairs."""
-        return self._planes if self._planes is not None and self._planes.here else None
 
     def __init__(
         self, table: Table, dof: DofRule = "auto", reliability: ReliabilityRule = "dof", minimum: float = 5.0
@@ -91,10 +85,6 @@ class ContingencyTest(IndependenceTest):
         self.reliability = reliability
         self.minimum = minimum
         self.native = _core.ContingencyTest(table.packed, self.statistic, self.dof, reliability or "none", minimum)
-
-    def use_planes(self, planes: DevicePlanes | TiledPlanes | None) -> None:
-        """Let a device that holds the columns answer large questions."""
-        self._planes = planes
 
     def __reduce__(self) -> tuple[Any, ...]:
         made_of = (self.table, self.dof, self.reliability, self.minimum)
@@ -223,6 +213,16 @@ class ContingencyTest(IndependenceTest):
             target: NativeScreenResult(all_variables, (), own) for target, own in zip(targets, answers, strict=True)
         }
 
+    def screen_in(
+        self, packed: _core.PackedTable, target: int, candidates: NDArray[np.uint32], given: Sequence[int]
+    ) -> _core.ScreenAnswers:
+        """Test candidates that are columns of another table of the same rows."""
+        return self.native.screen_in(packed, target, candidates, given)
+
+    def all_pairs(self, columns: NDArray[np.uint32], log_alpha: float, *, threads: int = 1) -> NativePairs:
+        """Return what tests all pairs of some columns of few levels, given nothing."""
+        return NativePairs(self, columns, log_alpha, threads)
+
     def screens(
         self, target: int, groups: CandidateGroups, also: int, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[ScreenResult, Tally]:
@@ -238,8 +238,8 @@ class ContingencyTest(IndependenceTest):
         children: Sequence[int],
         log_alpha: float,
         *,
-        as_written: bool,
-        max_size: int | None,
+        as_written: bool = False,
+        max_size: int | None = None,
         threads: int = 1,
         poll: Poll | None = None,
     ) -> list[Spouses]:
@@ -249,28 +249,6 @@ class ContingencyTest(IndependenceTest):
         answers of the search that separates them, and its number of tests. With `as_written` they are tested in the
         order of the table, otherwise the weakest first.
         """
-        on_device = max_size is None or max_size >= 2
-        if self.planes is not None and on_device and not as_written:
-            found = find_spouses_on_device(self, self.planes, target, groups, children, log_alpha, threads, poll)
-            if found is not None:
-                return found
-        return self.find_spouses_in_core(
-            target, groups, children, log_alpha, as_written=as_written, max_size=max_size, threads=threads, poll=poll
-        )
-
-    def find_spouses_in_core(
-        self,
-        target: int,
-        groups: CandidateGroups,
-        children: Sequence[int],
-        log_alpha: float,
-        *,
-        as_written: bool = False,
-        max_size: int | None = None,
-        threads: int = 1,
-        poll: Poll | None = None,
-    ) -> list[Spouses]:
-        """Do as `find_spouses`, in one native call."""
         found = self.native.find_spouses(
             target, groups.native_in(self.table.packed), for_core(children), log_alpha, as_written, max_size,
             threads, poll,
@@ -309,10 +287,6 @@ class ContingencyTest(IndependenceTest):
         self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[SubsetResult, Tally]:
         """Search conditioning sets; a formula counts those that cannot be reliable as skipped."""
-        if self.planes is not None:
-            separated = separate_on_device(self, self.planes, query)
-            if separated is not None:
-                return separated
         found = self.native.search_subsets(query.native(), threads, poll)
         return native_result(found, self.rows)
 
@@ -364,8 +338,6 @@ class ContingencyTest(IndependenceTest):
 
         The targets of both are the same. Returns the answers and the number of tests of all searches together.
         """
-        if self.planes is not None and can_search(self.planes, asked, pools, size, max_size):
-            return search_each_on_device(self, self.planes, asked, pools, size, stop_above, threads, poll)
         found = self.native.search_each(
             asked.targets, asked.ends, asked.members, pools.ends, pools.members, size, max_size, stop_above,
             threads, poll,

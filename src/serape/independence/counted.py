@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.engines import Engine
+from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.contingency import ContingencyTest, check_rules
 from serape.independence.native_screens import NativeScreenResult
@@ -32,6 +33,7 @@ def _on_counts(rows: int, statistic: str, dof: str, reliability: str, minimum: f
 class CountedTest(ContingencyTest):
     """G² or X² on the counts of any engine: the same answers, bit for bit, as on a Table."""
 
+    core_answers = SCREENS
     statistic: Literal["g2", "x2"]  # type: ignore[misc]
 
     def __init__(

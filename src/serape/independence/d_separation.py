@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from serape.errors import DataError, InputTypeError
+from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows, as_positions
 from serape.independence.screens import ScreenResult
@@ -59,6 +60,7 @@ class DSeparation(IndependenceTest):
     1.0
     """
 
+    core_answers = SCREENS
     name = "d-separation"
     made_of: ClassVar[tuple[str, ...] | None] = ("_parents", "_children", "_functions")
 

@@ -10,49 +10,41 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
 from serape.data.all_columns import all_constant, all_levels
-from serape.engines.gpu.pairs import MAX_STRONGEST, DevicePairs
-from serape.engines.gpu.pairs import Rules as DeviceRules
-from serape.engines.gpu.tiled import TiledPairs, TiledPlanes
+from serape.independence.answering import at_once, who_answers
+from serape.independence.backends import Shape
 from serape.independence.base import IndependenceTest
-from serape.independence.g2 import G2
+from serape.independence.contingency import ContingencyTest
+from serape.independence.native_pairs import MAX_ROWS, NativePairs, Strongest, most_levels
 from serape.independence.native_screens import NativeScreenResult
 from serape.independence.outcomes import Floats, as_positions
 from serape.independence.screens import ScreenResult
 
-MIN_ROWS = 5  # per degree of freedom, for binary columns
-_MAX_ROWS = 65_528  # counts have 16 bits
 _MAX_LEVELS = 8  # of columns that are kept as bitsets
 _MAX_PAIRS = 1 << 24  # kept at a time: 40 bytes for each while they are collected, 26 afterwards
 
 
-def are_binary(test: IndependenceTest) -> TypeGuard[G2]:
-    """Return whether all columns of a G² test with the usual rules are binary: then all pairs are fastest."""
-    rules = ("full", "dof", MIN_ROWS)
-    if type(test) is not G2 or test.table.rows > _MAX_ROWS or (test.dof, test.reliability, test.minimum) != rules:
+def have_few_levels(test: IndependenceTest, variables: Sequence[int]) -> TypeGuard[ContingencyTest]:
+    """Return whether all pairs can be tested at once, and whether these columns have few enough levels for that."""
+    if who_answers(test, Shape("all pairs")) is None or test.rows is None or test.rows > MAX_ROWS:
         return False
-    return _most_levels(test, range(len(test.variables))) <= 2
+    return most_levels(cast("ContingencyTest", test), variables) <= _MAX_LEVELS
 
 
-def have_few_levels(test: IndependenceTest, variables: Sequence[int]) -> TypeGuard[G2]:
-    """Return whether a test is G², and whether these columns have few enough levels for fast tests of all pairs."""
-    if type(test) is not G2 or test.table.rows > _MAX_ROWS:
-        return False
-    return _most_levels(test, variables) <= _MAX_LEVELS
-
-
-def _most_levels(test: G2, variables: Sequence[int]) -> int:
-    """Return the largest number of levels of these columns; 0 if they are numbers."""
-    if test.table.continuous:
-        return max((test.table.levels(k) for k in variables), default=0)
-    levels = test.table.packed.all_levels()
-    return int(levels.max() if len(variables) == len(levels) else levels[as_positions(variables)].max(initial=0))
+def _all_pairs(
+    test: ContingencyTest, columns: NDArray[np.uint32], log_alpha: float, threads: int = 1, strongest: int = 0
+) -> NativePairs:
+    """Return what tests all pairs of columns of few levels, in ascending order."""
+    ask = at_once(test, Shape("all pairs", strongest=strongest))
+    assert ask is not None
+    found: NativePairs = ask(columns, log_alpha, threads=threads)  # or what answers the same on a device
+    return found
 
 
 def find_dependent_pairs(
@@ -68,34 +60,18 @@ def find_dependent_pairs(
         return None
     if _by_chance(len(variables), log_alpha) > _MAX_PAIRS:
         return None
-    columns = as_positions(variables)
-    if test.pair_planes is not None:
-        found = _on_device(test, columns, log_alpha).dependent(_MAX_PAIRS)
-    else:
-        found = _core.dependent_pairs(test.native, columns, log_alpha, _MAX_PAIRS, threads)
+    found = _all_pairs(test, as_positions(variables), log_alpha, threads).dependent(_MAX_PAIRS)
     return DependentPairs(_Kinds(test), targets, log_alpha, found[1:]) if found[0] else None
 
 
-def _on_device(test: G2, columns: NDArray[np.uint32], log_alpha: float) -> DevicePairs | TiledPairs:
-    rules, planes = DeviceRules(test.dof, test.reliability, test.minimum), test.pair_planes
-    assert planes is not None
-    if isinstance(planes, TiledPlanes):
-        return TiledPairs(planes, rules, columns, log_alpha)
-    return DevicePairs(planes, rules, columns, log_alpha)
-
-
 def strongest_pairs(
-    test: G2, columns: NDArray[np.uint32], log_alpha: float, strongest: int, threads: int
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Floats, Floats]:
+    test: ContingencyTest, columns: NDArray[np.uint32], log_alpha: float, strongest: int, threads: int
+) -> Strongest:
     """Return, by variable, how many depend on it; its strongest partners, their statistics and dof.
 
     The columns, in ascending order, have few levels.
     """
-    if test.pair_planes is not None and strongest <= MAX_STRONGEST:
-        return _on_device(test, columns, log_alpha).strongest(strongest)
-    if are_binary(test):
-        return _core.all_pairs(test.table.packed, log_alpha, strongest, MIN_ROWS, threads)
-    return _core.strongest_pairs(test.native, columns, log_alpha, strongest, threads)
+    return _all_pairs(test, columns, log_alpha, threads, strongest).strongest(strongest)
 
 
 def _by_chance(variables: int, log_alpha: float) -> float:
@@ -106,7 +82,7 @@ def _by_chance(variables: int, log_alpha: float) -> float:
 class DependentBlocks:
     """The variables that depend on targets given nothing, for a block of targets at a time."""
 
-    def __init__(self, test: G2, targets: Sequence[int], log_alpha: float, threads: int = 1) -> None:
+    def __init__(self, test: ContingencyTest, targets: Sequence[int], log_alpha: float, threads: int = 1) -> None:
         self._kinds = _Kinds(test)
         self._targets = targets
         self._log_alpha = log_alpha
@@ -120,19 +96,14 @@ class DependentBlocks:
     def __iter__(self) -> Iterator[DependentPairs]:
         test = self._kinds.test
         columns = np.arange(len(test.variables), dtype=np.uint32)
-        on_device = None if test.pair_planes is None else _on_device(test, columns, self._log_alpha)
-        native = None if on_device is not None else _core.PairBlocks(test.native, columns, self._log_alpha)
+        pairs = _all_pairs(test, columns, self._log_alpha, self._threads)
         by_chance = math.exp(self._log_alpha) * len(test.variables)
         size = max(1, int(_MAX_PAIRS / (1.25 * by_chance + 64)))  # targets: each has others too
         begin = 0
         while begin < len(self._targets):
             block = self._targets[begin : begin + size]
             limit = _MAX_PAIRS if len(block) > 1 else len(test.variables)
-            if on_device is not None:
-                found = on_device.dependent_on(as_positions(block), limit)
-            else:
-                assert native is not None
-                found = native.of(as_positions(block), limit, self._threads)
+            found = pairs.dependent_on(as_positions(block), limit)
             if not found[0]:
                 size = max(1, len(block) // 2)
                 continue
@@ -143,7 +114,7 @@ class DependentBlocks:
 class _Kinds:
     """Which tests of two variables given nothing are reliable: levels decide, and whether the variables vary."""
 
-    def __init__(self, test: G2) -> None:
+    def __init__(self, test: ContingencyTest) -> None:
         self.test = test
         self.all = np.arange(len(test.variables), dtype=np.uint32)
         codes = all_levels(test.table) << 1 | all_constant(test.table)

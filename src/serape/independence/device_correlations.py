@@ -1,44 +1,67 @@
-"""Subset searches by partial correlation on a device; the core computes the tests that it finds."""
+"""Pairs and subset searches by partial correlation on a device; the core computes the tests that it finds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from serape import _core
-from serape.engines.gpu.correlations import ASK_CORE, MAX_SIZE, DeviceCorrelations
+from serape.engines.gpu.correlations import ASK_CORE, DeviceCorrelations
 from serape.engines.gpu.subsets import SetRows
 from serape.independence.outcomes import Poll, Tally
+from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery, TargetLists
 from serape.independence.subsets import SubsetResult
 
+if TYPE_CHECKING:
+    from serape.independence.partial_correlation import CorrelationTest
+
 _NONE = 0xFFFFFFFF
-SearchSubsets = Callable[..., tuple[SubsetResult, Tally]]
+
+
+def pairs_by_correlation(
+    test: CorrelationTest, device: DeviceCorrelations, log_alpha: float, *, threads: int = 1
+) -> tuple[NDArray[np.uint32], ScreenResult, int] | None:
+    """Test all pairs of variables; return, by dependent pair, a variable and the answers, and the number of tests.
+
+    None if a test is not reliable.
+    """
+    native = test.native
+    if not device.varies.all() or native.critical_correlation(log_alpha, 0)[0] < 1.0:
+        return None
+    xs, ys = device.pairs(native, log_alpha)
+    statistic, dof, log_p, reliable = native.outcomes(ys, xs, np.zeros(0, np.uint32), 0, threads)
+    kept = np.flatnonzero(reliable & (log_p <= log_alpha))
+    answers = test.known_pairs(ys[kept], statistic[kept], dof[kept], reliable[kept])
+    return xs[kept], answers, math.comb(len(test.variables), 2)
 
 
 def search_each_by_correlation(
-    native: _core.GaussianTest,
-    device: DeviceCorrelations | None,
-    search_subsets: SearchSubsets,
+    test: CorrelationTest,
+    device: DeviceCorrelations,
     asked: TargetLists,
     pools: TargetLists,
     size: int,
+    *,
     max_size: int | None,
     stop_above: float,
-    threads: int,
-    poll: Poll | None,
+    threads: int = 1,
+    poll: Poll | None = None,
 ) -> tuple[SubsetResult, Tally]:
-    """Search the pool of each target for sets of one size; questions that a device cannot answer go to the core."""
+    """Search the sets of one size in the pool of each target for those in `asked`.
+
+    The targets of both are the same. What the device leaves open is asked target by target.
+    """
+    native = test.native
     xs, n = asked.members, len(asked.members)
     verdict = np.full(n, ASK_CORE, np.int32)
     sets = np.full((n, size), _NONE, np.uint32)
     statistic, dof, log_p = (np.full(n, np.nan) for _ in range(3))
     question = np.arange(len(asked.targets), dtype=np.uint32).repeat(np.diff(asked.ends, prepend=0))
     tally = Tally()
-    small = 1 <= size <= MAX_SIZE and (max_size is None or size <= max_size)
-    if device is not None and small and native.critical_correlation(stop_above, size)[0] >= 1.0:
+    if native.critical_correlation(stop_above, size)[0] >= 1.0:
         found = device.search_each(
             native, stop_above, xs, question, asked.targets, pools.ends, pools.members, size, poll
         )
@@ -56,7 +79,7 @@ def search_each_by_correlation(
         query = SubsetQuery(
             xs[at], int(asked.targets[about]), pool, range(size, size + 1), max_size=max_size, stop_above=stop_above
         )
-        answers, more = search_subsets(query, threads=threads, poll=poll)
+        answers, more = test.search_subsets(query, threads=threads, poll=poll)
         tally.merge(more)
         statistic[at], dof[at], log_p[at] = answers.statistic, answers.dof, answers.log_p
         verdict[at] = np.where(answers.separated, 2, answers.reliable)

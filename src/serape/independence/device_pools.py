@@ -1,4 +1,4 @@
-"""Growing pools of many targets on a device."""
+"""Growing pools of many targets on a device; targets that it leaves open are answered by the core."""
 
 from __future__ import annotations
 
@@ -7,38 +7,46 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from serape import _core
 from serape.engines.gpu.pairs import Rules
 from serape.engines.gpu.planes import DevicePlanes
 from serape.engines.gpu.pools import Ranked, grow_pools
-from serape.independence.dependent_pairs import DependentPairs
-from serape.independence.outcomes import Tally
+from serape.independence.given_tests import GivenTests, VariableSets
+from serape.independence.outcomes import Poll, Tally
 
 if TYPE_CHECKING:
-    from serape.independence.g2 import G2
+    from serape.independence.contingency import ContingencyTest
 
 
 def grow_pools_on_device(
-    test: G2,
+    test: ContingencyTest,
     planes: DevicePlanes,
-    known: DependentPairs,
     targets: NDArray[np.uint32],
+    candidates: VariableSets,
     log_alpha: float,
+    *,
     max_size: int | None,
-    threads: int,
-) -> tuple[dict[int, tuple[int, ...]], Tally]:
-    """Return the pools of the targets that a device answers for, and the number of their tests."""
-    ends, candidates, statistic, dof = known.of_each(targets)
-    log_p = _core.chi_square_log_sf(statistic, dof, threads)
-    asked = Ranked(targets, ends, candidates, log_p, statistic)
-    found = grow_pools(planes, Rules(test.dof, test.reliability, test.minimum), log_alpha, max_size, asked)
+    weigh: bool = False,
+    threads: int = 1,
+    poll: Poll | None = None,
+) -> tuple[VariableSets, GivenTests, Tally]:
+    """Do as `ContingencyTest.grow_pools`, without `weigh`."""
+    assert not weigh
+    rules = Rules(test.dof, test.reliability, test.minimum)
+    asked = Ranked(targets, candidates.ends, candidates.members)
+    found = grow_pools(planes, rules, log_alpha, max_size, asked)
     tally = Tally()
     for size, (performed, skipped) in enumerate(zip(found.performed.tolist(), found.skipped.tolist(), strict=True)):
         tally.add(size, performed, skipped)
-    members, sizes = found.members.tolist(), found.sizes.tolist()
-    pools = {
-        target: tuple(row[:size])
-        for target, row, size in zip(targets.tolist(), members, sizes, strict=True)
-        if size >= 0
-    }
-    return pools, tally
+    sizes = np.maximum(found.sizes, 0)
+    pools = VariableSets(np.cumsum(sizes), found.members[np.arange(found.members.shape[1]) < sizes[:, None]])
+    left = np.flatnonzero(found.sizes < 0)
+    if len(left):
+        more, _, its = test.grow_pools(
+            targets[left], candidates.at(left), log_alpha, max_size=max_size, threads=threads, poll=poll
+        )
+        tally.merge(its)
+        merged = list(pools)
+        for k, pool in zip(left.tolist(), more, strict=True):
+            merged[k] = pool
+        pools = VariableSets.of(merged)
+    return pools, GivenTests.joined([]), tally

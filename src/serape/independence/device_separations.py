@@ -12,30 +12,26 @@ from serape import _core
 from serape.engines.gpu.pairs import Rules
 from serape.engines.gpu.planes import DevicePlanes
 from serape.engines.gpu.separations import DeviceSeparations, Separated
-from serape.independence.outcomes import Floats, Tally, as_positions
+from serape.independence.outcomes import Floats, Poll, Tally, as_positions
 from serape.independence.subset_query import SubsetQuery
 from serape.independence.subsets import SubsetResult
 
 if TYPE_CHECKING:
     from serape.independence.contingency import ContingencyTest
 
-_MANY = 2048
-"""Variables of a pool from which on the way to a device pays."""
 _NONE = -1
 
 
 def separate_on_device(
-    test: ContingencyTest, planes: DevicePlanes, query: SubsetQuery
+    test: ContingencyTest, planes: DevicePlanes, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
 ) -> tuple[SubsetResult, Tally] | None:
-    """Do as `ContingencyTest.search_subsets` for the variables of a large pool, from the last to the first.
+    """Do as `ContingencyTest.search_subsets` for the variables of a pool, from the last to the first, given one other.
 
-    None if the core must: a device answers for binary variables, given one of the others.
+    None if the core must: a device answers for binary variables.
     """
+    del threads, poll
+    assert query.stop_above is not None
     rules = Rules(test.dof, test.reliability, test.minimum)
-    one_by_one = query.shrinking and not query.until_survivor and query.max_tests is None and query.n_exhausted == -1
-    given_one = query.sizes == range(1, 2) and len(query.fixed) == 0 and query.max_size != 0
-    if not (one_by_one and given_one) or query.stop_above is None or len(query.pool) < _MANY:
-        return None
     pool = as_positions(query.pool)
     in_order = len(query.xs) == len(pool) and np.array_equal(as_positions(query.xs), pool[::-1])
     if not in_order or not DeviceSeparations.can_separate(planes, rules, query.target, pool):

@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from serape.engines.gpu.pairs import Rules
 from serape.engines.gpu.planes import DevicePlanes
 from serape.engines.gpu.spouses import DeviceSpouses, SpousesOfChild
 from serape.independence.device_separations import DeviceSubsetResult
 from serape.independence.outcomes import Poll, Tally
 from serape.independence.screens import CandidateGroups
-from serape.independence.subsets import SubsetResult
 
 if TYPE_CHECKING:
-    from serape.independence.contingency import ContingencyTest
-
-Spouses = tuple[Sequence[int] | NDArray[np.uint32], Tally, SubsetResult, Tally]
-"""What `ContingencyTest.find_spouses` returns for a child."""
+    from serape.independence.contingency import ContingencyTest, Spouses
 
 
 def find_spouses_on_device(
@@ -30,16 +23,20 @@ def find_spouses_on_device(
     groups: CandidateGroups,
     children: Sequence[int],
     log_alpha: float,
-    threads: int,
-    poll: Poll | None,
+    *,
+    as_written: bool = False,
+    max_size: int | None = None,
+    threads: int = 1,
+    poll: Poll | None = None,
 ) -> list[Spouses] | None:
-    """Do as `ContingencyTest.find_spouses`; None if the core must."""
+    """Do as `ContingencyTest.find_spouses`, in the order of strength; None if the core must."""
+    assert not as_written
     rules = Rules(test.dof, test.reliability, test.minimum)
     if not DeviceSpouses.can_search(planes, rules, target, groups.all, children):
         return None
     found = DeviceSpouses(planes, rules, target, groups.all, log_alpha).find(children, poll)
     left = [child for child, one in zip(children, found, strict=True) if one is None]
-    core = iter(test.find_spouses_in_core(target, groups, left, log_alpha, threads=threads, poll=poll))
+    core = iter(test.find_spouses(target, groups, left, log_alpha, max_size=max_size, threads=threads, poll=poll))
     return [
         next(core) if one is None else _as_core(one, int(child), planes, test.rows, log_alpha)
         for child, one in zip(children, found, strict=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.engines.gpu.pairs import Rules
 from serape.engines.gpu.planes import DevicePlanes
-from serape.engines.gpu.subsets import ASK_CORE, MAX_SIZE, NO_MEMBER, DeviceSubsets, SetRows
+from serape.engines.gpu.subsets import ASK_CORE, NO_MEMBER, DeviceSubsets, SetRows
 from serape.independence.given_tests import GivenTests, VariableSets
 from serape.independence.outcomes import Poll, Tally
 from serape.independence.subset_query import TargetLists
@@ -32,24 +32,22 @@ class DeviceSubsetResult(SubsetResult):
         return GivenTests(self.statistic[indices], self.dof[indices], self.log_p[indices], given)
 
 
-def can_search(planes: DevicePlanes, asked: TargetLists, pools: TargetLists, size: int, max_size: int | None) -> bool:
-    """Return whether a device can search the sets of one size: up to three members, and columns that are there."""
-    if not 1 <= size <= MAX_SIZE or (max_size is not None and size > max_size):
-        return False
-    return all(bool(planes.has_planes[lists].all()) for lists in (asked.targets, asked.members, pools.members))
-
-
 def search_each_on_device(
     test: ContingencyTest,
     planes: DevicePlanes,
     asked: TargetLists,
     pools: TargetLists,
     size: int,
+    *,
+    max_size: int | None,
     stop_above: float,
-    threads: int,
-    poll: Poll | None,
-) -> tuple[SubsetResult, Tally]:
-    """Do as `ContingencyTest.search_each`."""
+    threads: int = 1,
+    poll: Poll | None = None,
+) -> tuple[SubsetResult, Tally] | None:
+    """Do as `ContingencyTest.search_each` for sets of up to three members; None if some columns are not there."""
+    del max_size
+    if not all(bool(planes.has_planes[lists].all()) for lists in (asked.targets, asked.members, pools.members)):
+        return None
     search = DeviceSubsets(planes, Rules(test.dof, test.reliability, test.minimum), stop_above)
     question = np.arange(len(asked.targets), dtype=np.uint32).repeat(np.diff(asked.ends, prepend=0))
     found = search.search_each(asked.members, question, asked.targets, pools.ends, pools.members, size, poll)

@@ -64,6 +64,7 @@ class FunctionTest(IndependenceTest):
     """
 
     made_of: ClassVar[tuple[str, ...] | None] = ("function",)
+    of_caller = True
 
     def __init__(self, data: Any, function: TestFunction, name: str | None = None) -> None:
         if not callable(function):

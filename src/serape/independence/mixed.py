@@ -47,6 +47,7 @@ from serape import _core
 from serape.data.origins import Standard
 from serape.data.table import Table
 from serape.errors import DataError, OptionError, abbreviate
+from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import Effects, likelihood_bits
 from serape.independence.outcomes import NO_OUTCOME, Candidates, Floats, Outcome, Poll, as_positions
@@ -61,6 +62,7 @@ _BYTES_PER_VALUE = 128
 class ConditionalGaussian(IndependenceTest):
     """The likelihood-ratio test of the conditional Gaussian model."""
 
+    core_answers = SCREENS
     name = "mixed"
     has_effect = True
     made_of = ("minimum",)

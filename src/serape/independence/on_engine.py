@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from serape.engines.gpu.choice import ProgressSetting, device_for, planes_of
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from serape.engines.gpu.choice import ProgressSetting, correlations_of, device_for, planes_of
 from serape.engines.gpu.correlations import MAX_COLUMNS
 from serape.engines.gpu.planes import MAX_ROWS
 from serape.errors import OptionError, worded
+from serape.independence.backends import DeviceColumns
 from serape.independence.base import IndependenceTest
-from serape.independence.g2 import G2
-from serape.independence.partial_correlation import (
-    CorrelationTest,
-    FisherZ,
-    NormalScores,
-    PartialCorrelation,
-    Spearman,
-)
 from serape.types import EngineName
 from serape.wording import setting
 
@@ -26,14 +22,7 @@ def on_engine(test: IndependenceTest, engine: EngineName, progress: ProgressSett
     """
     if engine == "cpu":
         return test
-    if type(test) in (FisherZ, PartialCorrelation, Spearman, NormalScores):
-        assert isinstance(test, CorrelationTest)
-        device = device_for(len(test.variables), engine)
-        if device is not None and len(test.variables) <= MAX_COLUMNS:
-            test.use_device(device)
-            _tell(test, engine)
-        return test
-    if type(test) is not G2:
+    if test.kept_on_device is None:
         if engine == "gpu":
             raise OptionError(
                 f"{setting('engine', 'gpu')} answers tests 'g2', 'partial-correlation', 'fisher-z', 'spearman' and "
@@ -41,19 +30,35 @@ def on_engine(test: IndependenceTest, engine: EngineName, progress: ProgressSett
                 f"use {setting('engine', 'cpu')}"
             )
         return test
+    columns = _KEPT[test.kept_on_device](test, engine, progress)
+    if columns is not None:
+        test.keep_on_device(columns)
+        if engine == "auto":
+            cpu = setting("engine", "cpu")
+            test.note(worded(f"a GPU answered the large questions; {cpu} gives the same answer without it"))
+    return test
+
+
+def _planes(test: Any, engine: EngineName, progress: ProgressSetting) -> DeviceColumns | None:
+    """Return the categorical columns of the table of a test, on a device."""
     if engine == "gpu" and test.table.rows > MAX_ROWS:
         raise OptionError(
             f"{setting('engine', 'gpu')} takes tables of up to {MAX_ROWS:,} rows, and this one has "
             f"{test.table.rows:,}; use {setting('engine', 'cpu')}"
         )
-    planes = planes_of(test.table, engine, progress)
-    if planes is not None:
-        test.use_planes(planes)
-        _tell(test, engine)
-    return test
+    return planes_of(test.table, engine, progress)
 
 
-def _tell(test: IndependenceTest, engine: EngineName) -> None:
-    if engine == "auto":
-        cpu = setting("engine", "cpu")
-        test.note(worded(f"a GPU answered the large questions; {cpu} gives the same answer without it"))
+def _correlations(test: Any, engine: EngineName, progress: ProgressSetting) -> DeviceColumns | None:
+    """Return the correlations of all columns of a test, on a device."""
+    del progress
+    device = device_for(len(test.variables), engine)
+    if device is None or len(test.variables) > MAX_COLUMNS or not test.has_all_columns:
+        return None
+    return correlations_of(test.table, test.name, test.native, device)
+
+
+_KEPT: Mapping[str, Callable[[Any, EngineName, ProgressSetting], DeviceColumns | None]] = {
+    "planes": _planes,
+    "correlations": _correlations,
+}

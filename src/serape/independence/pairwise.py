@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.table import Table
+from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import Effects
 from serape.independence.outcomes import NO_OUTCOME, Candidates, Floats, Outcome, Poll, Rows, Tally, as_positions
@@ -70,6 +71,7 @@ class Pairwise(IndependenceTest):
     reliable. `name` is that of the test that `make` builds.
     """
 
+    core_answers = SCREENS | {"subsets"}
     made_of = ("_make",)
 
     def __init__(self, table: Table, make: Callable[[Table], IndependenceTest]) -> None:

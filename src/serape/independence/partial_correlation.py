@@ -48,18 +48,17 @@ from serape import _core
 from serape.data.origins import Origin
 from serape.data.table import Table
 from serape.data.weights import Weights
-from serape.engines.gpu.choice import correlations_of
-from serape.engines.gpu.correlations import DeviceCorrelations
-from serape.engines.gpu.device import Device
 from serape.errors import DataError, abbreviate
+from serape.independence.backends import Questions
 from serape.independence.base import IndependenceTest
-from serape.independence.device_correlations import search_each_by_correlation
 from serape.independence.effects import CORRELATION, RANK_CORRELATION, Effects, in_bits
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows, Tally, as_positions
 from serape.independence.screens import ScreenResult
-from serape.independence.subset_query import SubsetQuery, TargetLists
+from serape.independence.subset_query import SubsetQuery
 from serape.independence.subsets import SubsetResult, native_result
 from serape.wording import setting
+
+_BY_CORRELATION: Questions = frozenset({"screen", "subsets", "growing pool"})
 
 
 class CorrelationTest(IndependenceTest):
@@ -70,18 +69,8 @@ class CorrelationTest(IndependenceTest):
     scored: ClassVar[bool] = False
     """Whether something stands for the values of a column."""
     has_effect = True
-    _device: DeviceCorrelations | None = None
+    core_answers = _BY_CORRELATION
     made_of = ()
-
-    @property
-    def on_device(self) -> DeviceCorrelations | None:
-        """The correlations on a device, if that answers some of the questions."""
-        return self._device if self._device is not None and self._device.here else None
-
-    def use_device(self, device: Device) -> None:
-        """Let a device answer large questions, if all columns can be tested."""
-        if self._at is None:
-            self._device = correlations_of(self.table, type(self), self._native, device)
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -202,34 +191,21 @@ class CorrelationTest(IndependenceTest):
         found = self._native.search_subsets(self._query(query).native(), threads, poll)
         return native_result(found, self.rows, None if self._at is None else self._positions)
 
-    def dependent_pairs(self, log_alpha: float, threads: int) -> tuple[NDArray[np.uint32], ScreenResult] | None:
-        """Test all pairs on a device; return, by dependent pair, its first variable and the answers.
+    @property
+    def native(self) -> _core.GaussianTest:
+        """The core's part of the test."""
+        return self._native
 
-        None if there is no device, or a test is not reliable.
-        """
-        device = self.on_device
-        if device is None or not device.varies.all() or self._native.critical_correlation(log_alpha, 0)[0] < 1.0:
-            return None
-        xs, ys = device.pairs(self._native, log_alpha)
-        statistic, dof, log_p, reliable = self._native.outcomes(ys, xs, np.zeros(0, np.uint32), 0, threads)
-        kept = np.flatnonzero(reliable & (log_p <= log_alpha))
-        answers = _CorrelationScreen(ys[kept], (), statistic[kept], dof[kept], reliable[kept], _Tail(self))
-        return xs[kept], answers
+    @property
+    def has_all_columns(self) -> bool:
+        """Whether all columns of the table can be tested."""
+        return self._at is None
 
-    def search_each(
-        self,
-        asked: TargetLists,
-        pools: TargetLists,
-        size: int,
-        *,
-        max_size: int | None,
-        stop_above: float,
-        threads: int = 1,
-        poll: Poll | None = None,
-    ) -> tuple[SubsetResult, Tally]:
-        """Search the sets of one size in the pool of each target for those in `asked`, on a device."""
-        searched = (asked, pools, size, max_size, stop_above, threads, poll)
-        return search_each_by_correlation(self._native, self.on_device, self.search_subsets, *searched)
+    def known_pairs(
+        self, ys: NDArray[np.uint32], statistic: Floats, dof: Floats, reliable: NDArray[np.bool_]
+    ) -> ScreenResult:
+        """Return tests of pairs given nothing, whose p-values are computed when they are needed."""
+        return _CorrelationScreen(ys, (), statistic, dof, reliable, _Tail(self))
 
     def grow_pool(
         self, query: SubsetQuery, *, examine: bool, enough: int, poll: Poll | None = None
@@ -295,6 +271,8 @@ class FisherZ(CorrelationTest):
     """Fisher's z: the statistic is √dof·artanh |r| with dof = N − |Z| − 3, against the normal distribution."""
 
     name = "fisher-z"
+    core_answers = _BY_CORRELATION
+    kept_on_device = "correlations"
     distribution = "fisher-z"
 
 
@@ -302,6 +280,8 @@ class PartialCorrelation(CorrelationTest):
     """Exact t: the statistic is |r|·√(dof / (1 − r²)) with dof = N − |Z| − 2, against Student's distribution."""
 
     name = "partial-correlation"
+    core_answers = _BY_CORRELATION
+    kept_on_device = "correlations"
     distribution = "student-t"
 
 
@@ -309,6 +289,8 @@ class Spearman(PartialCorrelation):
     """Partial rank correlation: `PartialCorrelation` of ranks, so it detects any monotone dependence."""
 
     name = "spearman"
+    core_answers = _BY_CORRELATION
+    kept_on_device = "correlations"
     measure = RANK_CORRELATION
     scored = True
 
@@ -320,6 +302,8 @@ class NormalScores(PartialCorrelation):
     """Partial correlation of normal scores: exact for many rows of monotone functions of normal variables."""
 
     name = "normal-scores"
+    core_answers = _BY_CORRELATION
+    kept_on_device = "correlations"
     scored = True
 
     @cached_property

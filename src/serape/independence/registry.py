@@ -64,10 +64,14 @@ class TestEntry:
     """Whether it takes account of groups of rows."""
     uses_seed: bool = False
     """Whether it draws random numbers."""
+    adds_up: Literal["counts", "products"] | None = None
+    """What parts of the rows send, if its answers are made of sums over the rows."""
+    given_blankets: str | None = None
+    """The test whose p-values are right given whole blankets, where its own are not."""
 
 
-def _correlation(made: type[CorrelationTest], default_for: Kinds | None = None) -> TestEntry:
-    return TestEntry(made.name, lambda t, _: made(t), default_for=default_for, weighted=lambda t, _: made(t))
+def _correlation(made: type[CorrelationTest], adds_up: Literal["products"] | None = None) -> TestEntry:
+    return TestEntry(made.name, lambda t, _: made(t), weighted=lambda t, _: made(t), adds_up=adds_up)
 
 
 _ALL = (
@@ -76,16 +80,19 @@ _ALL = (
         lambda t, r: G2(t, r.dof, r.reliability, r.minimum),
         has_rules=True,
         default_for="categorical",
+        adds_up="counts",
+        given_blankets="x2-moments",
         weighted=lambda t, r: weighted_contingency(t, "g2", r.dof, r.reliability, r.minimum),
     ),
     TestEntry(
         "x2",
         lambda t, r: X2(t, r.dof, r.reliability, r.minimum),
         has_rules=True,
+        adds_up="counts",
         weighted=lambda t, r: weighted_contingency(t, "x2", r.dof, r.reliability, r.minimum),
     ),
     _correlation(FisherZ),
-    _correlation(PartialCorrelation),
+    _correlation(PartialCorrelation, "products"),
     _correlation(Spearman),
     _correlation(NormalScores),
     TestEntry("residuals", lambda t, _: Residuals(t), default_for="any", weighted=lambda t, _: Residuals(t)),
@@ -180,6 +187,11 @@ class Recipe:
     def uses_seed(self) -> bool:
         """Whether the test draws random numbers."""
         return TESTS[self.name].uses_seed
+
+    @property
+    def adds_up(self) -> Literal["counts", "products"] | None:
+        """What parts of the rows send, if the answers are made of sums over the rows."""
+        return TESTS[self.name].adds_up
 
     def make(self, table: Table) -> IndependenceTest:
         """Return the test on a table."""

@@ -33,6 +33,7 @@ from serape import _core
 from serape.data.origins import Standard
 from serape.data.table import Table
 from serape.errors import OptionError
+from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import Effects, likelihood_bits
 from serape.independence.logistic import Fit, Ints, fit, grouped
@@ -50,6 +51,7 @@ _BLOCK = 1 << 16  # values in a block of candidates
 class RegressionTest(IndependenceTest):
     """Linear and multinomial logistic regressions of x on y and of y on x, combined."""
 
+    core_answers = SCREENS
     name = "regression"
     has_effect = True
     made_of = ("minimum",)

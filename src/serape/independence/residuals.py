@@ -7,8 +7,9 @@ X ⊥ Y | Z is judged by what Z leaves of X and Y:
    category becomes indicators of its levels but the most frequent one; levels of fewer than 5 rows, and those after
    the 64 most frequent ones, join that one. So neither skew nor heavy tails nor outliers matter.
 2. **Residuals** of the scores of X and Y in a linear regression on Z. Z is rich: the joint cells of its categories,
-   Hermite polynomials of the scores of its numbers up to degree 12, products of two numbers, slopes and curves by
-   cell, as long as each column of the regression has 5 rows (`Conditioning` in the core gives the order). Polynomials
+   polynomials of the scores of its numbers up to degree 12 (fewer, if a polynomial has next to nothing that those of
+   lower degree have not), products of two numbers, slopes and curves by cell, as long as each column of the regression
+   has 5 rows (`Conditioning` in the core gives the order). Polynomials
    of what Z explains of X and of Y (of a category, of the two combinations of its levels of which Z explains most), up
    to degree 11, are added: for classes and counts by a sum of members of Z (Ramsey 1969).
 3. **Is their covariance zero?** Wilks' Λ of the two blocks of residuals, with Rao's F. F is divided by how much more
@@ -40,11 +41,19 @@ cell); if Z has categories with too many joint cells and more than 256 levels; i
 frequent value of a number X or Y; or if Z determines X or Y. A perfect dependence has the smallest p-value that N rows
 allow.
 
+**Clear cases.** Of at least 20,000 rows, independent and without weights, a fixed part of 5,000 is tested first where a
+search only asks which candidate is strongest, or whether a member still depends on the target: a p of at most 10⁻¹² in
+the part is dependence, and the part's answer is the answer (it says of how many rows). So such a step is wrong with a
+probability of at most 10⁻¹² for each test. Independence is never inferred from the part: all rows are tested then. The
+part consists of the rows with the smallest of numbers that follow from scores and frequencies of levels alone, so it
+does not depend on the order of rows, columns or levels.
+
 Weights multiply what is summed over rows. N is the sum of frequencies, or the effective number of rows of survey
 weights. With weights, questions about categories alone are answered by residuals too.
 
-Cost, with N rows and k columns in the regression: N k² for a conditioning set, then N k for each candidate. Scores take
-8 bytes per value.
+Cost, with N rows and k columns in the regression: N k² for a conditioning set, then N k for each candidate, as products
+of small matrices that stay in the cache. No column of the regression is kept: memory grows with 8 bytes per value for
+scores (2 of a category), 12 bytes per row for each conditioning set in use, and with the number of cells times k.
 """
 
 from __future__ import annotations
@@ -58,6 +67,7 @@ import numpy as np
 
 from serape import _core
 from serape.data.table import Table
+from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.contingency import other_statistic
 from serape.independence.effects import CORRELATION, Effects, in_bits, table_effects
@@ -66,6 +76,13 @@ from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tall
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
 from serape.independence.subsets import SubsetResult, native_result
+
+PART_ROWS = 5_000
+"""Rows of the part on which clear cases are decided."""
+MANY_PARTS = 4
+"""There is a part if the rows are so many times as many."""
+CLEAR = math.log(1e-12)
+"""The log p up to which the part shows dependence."""
 
 
 class _Scored(NamedTuple):
@@ -79,6 +96,7 @@ class _Scored(NamedTuple):
 class Residuals(IndependenceTest):
     """Residuals of normal scores and indicators, given a rich basis of Z: for any mixture of columns."""
 
+    core_answers = SCREENS | {"subsets"}
     name = "residuals"
     curved = True
     has_effect = True
@@ -112,6 +130,55 @@ class Residuals(IndependenceTest):
     def check(self, variables: Container[int]) -> None:
         """Refuse columns with missing values."""
         check_complete(self.table, f"test {self.name!r}", variables)
+
+    def clearly_dependent(
+        self,
+        target: int,
+        candidates: Candidates,
+        given: Sequence[int] = (),
+        log_p: float = CLEAR,
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> ScreenResult | None:
+        """Return the answers of candidates that the fixed part of the rows shows to be dependent.
+
+        None where the part cannot follow Z as all rows can: if the joint cells of the categories in Z can divide all
+        rows, but not the part.
+        """
+        part = self._part
+        if part is None or not len(candidates) or (self._divides(given) and not part._divides(given)):
+            return None
+        screen = part.screen(target, candidates, given, threads=threads, poll=poll)
+        clear = np.flatnonzero(screen.dependent(min(log_p, CLEAR)))
+        if not len(clear):
+            return None
+        found = screen.at(clear)
+        found.rows = np.full(len(clear), part.rows, np.int64)
+        return found
+
+    @property
+    def _part(self) -> Residuals | None:
+        """The test on a fixed part of the rows, if they are many; independent rows without weights alone have one."""
+        table = self.table
+        if table.rows < MANY_PARTS * PART_ROWS or table.weights is not None or table.groups is not None:
+            return None
+
+        def of_part() -> Residuals:
+            self._hand_over(range(len(self.variables)))
+            rows = np.sort(np.argpartition(self._native.row_keys(), PART_ROWS)[:PART_ROWS])
+            return type(self)(table.part(range(len(table.names)), rows))
+
+        return table.memory.keep((type(self), "part"), of_part, 3 * 8 * PART_ROWS * len(self.variables))
+
+    def _divides(self, given: Sequence[int]) -> bool:
+        """Return whether the joint cells of the categories in a conditioning set divide the rows."""
+        categories = tuple(sorted(int(z) for z in given if int(z) not in self._numbers))
+        if len(categories) < 2:
+            return True
+        self._hand_over(categories)
+        key = type(self), "divides", categories
+        return self.table.memory.keep(key, lambda: self._native.divides(list(categories)))
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given. The statistic is on the scale of χ², or G² for categories alone."""
@@ -188,5 +255,6 @@ class Residuals(IndependenceTest):
 class MonotoneResiduals(Residuals):
     """As `Residuals`, but blind to curved dependence, and a little stronger where dependence is monotone."""
 
+    core_answers = SCREENS | {"subsets"}
     name = "monotone-residuals"
     curved = False

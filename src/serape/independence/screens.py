@@ -203,7 +203,8 @@ class ScreenResult:
     def outcome(self, index: int) -> Outcome:
         """Return one answer."""
         log_p = float(self.log_p_of(np.array([index]))[0])
-        return Outcome(float(self.statistic[index]), float(self.dof[index]), log_p, bool(self.reliable[index]))
+        rows = None if self.rows is None else int(self.rows[index])
+        return Outcome(float(self.statistic[index]), float(self.dof[index]), log_p, bool(self.reliable[index]), rows)
 
 
 class CandidateGroups:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.engines import Engine
 from serape.errors import DataError
+from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import CORRELATION, Effects, in_bits
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows, as_positions
@@ -27,6 +28,7 @@ class SummedTest(IndependenceTest):
     A screen is one request for the products of the target and the conditioning set with all candidates.
     """
 
+    core_answers = SCREENS
     name = "partial-correlation"
     has_effect = True
     made_of = ()

@@ -21,6 +21,7 @@ import numpy as np
 from serape import _core
 from serape.data.table import Table
 from serape.engines.weighted import Division, Labels, WeightedRows
+from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.contingency import check_rules
 from serape.independence.effects import Effects, table_effects
@@ -41,6 +42,7 @@ class _Divided(NamedTuple):
 class SurveyTest(IndependenceTest):
     """G² or X² of weighted counts."""
 
+    core_answers = SCREENS
     has_effect = True
     made_of = ("statistic", "dof", "reliability", "minimum")
 

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.table import Table
 from serape.errors import DataError, OptionError, abbreviate
+from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import CORRELATION, Effects, correlation_bits
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, as_positions
@@ -39,6 +40,7 @@ _BLOCK = 1 << 20  # scores in one block of a screen
 class Trend(IndependenceTest):
     """Mantel's test of linear-by-linear association between ordered categories, within strata."""
 
+    core_answers = SCREENS
     name = "trend"
     has_effect = True
     made_of = ("minimum",)

@@ -1,6 +1,6 @@
 """Pearson's X² test, X² = Σ (n_xyz − e_xyz)² / e_xyz with e_xyz = n_xz n_yz / n_z."""
 
-from serape.independence.contingency import ContingencyTest
+from serape.independence.contingency import IN_TABLES, ContingencyTest
 
 
 class X2(ContingencyTest):
@@ -8,3 +8,5 @@ class X2(ContingencyTest):
 
     name = "x2"
     statistic = "x2"
+    core_answers = IN_TABLES
+    made_again_from = ("dof", "reliability", "minimum")

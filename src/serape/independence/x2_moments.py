@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.table import Table
+from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import Effects
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, as_positions
@@ -44,6 +45,7 @@ _BLOCK = 1 << 20  # counts and rows in one block of a screen
 class X2Moments(IndependenceTest):
     """X² against the scaled chi-square distribution with its mean and variance under permutation within strata."""
 
+    core_answers = SCREENS
     name = "x2-moments"
     has_effect = True
     made_of = ()

@@ -53,6 +53,13 @@ class Algorithm:
     """The function for parents and children, if `run` finds the blanket and the name serves both questions."""
     one_sided: bool = False
     """Whether it keeps x though a search about x may not keep the target."""
+    conditions_on_blanket: bool = False
+    """Whether every test conditions on all members so far, so that a false discovery rate is bounded stepwise."""
+    steps_are_sets: bool = False
+    """Whether its only step about a variable is a set: neighbours that need not have it as a neighbour of theirs.
+
+    It then asks for no separating sets to find parents and children.
+    """
     sets_at_once: SetsAtOnce | None = None
     """The function that finds the sets of `steps_are_sets` for many targets in one question, as far as the test can."""
     hidden: Mapping[str, Any] | None = None
@@ -64,22 +71,9 @@ class Algorithm:
         return self.family in (DIVIDE, _HYBRID)
 
     @property
-    def steps_are_sets(self) -> bool:
-        """Whether its only step about a variable is a set: neighbours that need not have it as a neighbour of theirs.
-
-        It then asks for no separating sets to find parents and children.
-        """
-        return self.run in (hiton_pc, mmpc)
-
-    @property
     def separates_by_subsets(self) -> bool:
         """Whether it separates a variable from the target by subsets of the neighbourhood, not by the whole blanket."""
         return self.family == DIVIDE
-
-    @property
-    def conditions_on_blanket(self) -> bool:
-        """Whether every test conditions on all members so far, so that a false discovery rate is bounded stepwise."""
-        return self.family == "incremental" and self.name != "inter-iapc"
 
     @property
     def either_side(self) -> bool:
@@ -110,19 +104,23 @@ class Algorithm:
 
 
 _ALL = (
-    Algorithm("gs", gs, "blanket", "incremental", True, "Margaritis & Thrun 1999", hidden={}),
-    Algorithm("iamb", iamb, "blanket", "incremental", True, _TSAMARDINOS, hidden={}),
-    Algorithm("inter-iamb", inter_iamb, "blanket", "incremental", True, _TSAMARDINOS, hidden={}),
-    Algorithm("iamb-npc", iamb_npc, "blanket", "incremental", False, _TSAMARDINOS),
-    Algorithm("inter-iamb-npc", inter_iamb_npc, "blanket", "incremental", False, _TSAMARDINOS),
-    Algorithm("fast-iamb", fast_iamb, "blanket", "incremental", True, "Yaramakala & Margaritis 2005", "cells",
+    Algorithm("gs", gs, "blanket", "incremental", True, "Margaritis & Thrun 1999", conditions_on_blanket=True,
               hidden={}),
-    Algorithm("fbed", fbed, "blanket", "incremental", True, "Borboudakis & Tsamardinos 2019", hidden={"k": "inf"}),
+    Algorithm("iamb", iamb, "blanket", "incremental", True, _TSAMARDINOS, conditions_on_blanket=True, hidden={}),
+    Algorithm("inter-iamb", inter_iamb, "blanket", "incremental", True, _TSAMARDINOS, conditions_on_blanket=True,
+              hidden={}),
+    Algorithm("iamb-npc", iamb_npc, "blanket", "incremental", False, _TSAMARDINOS, conditions_on_blanket=True),
+    Algorithm("inter-iamb-npc", inter_iamb_npc, "blanket", "incremental", False, _TSAMARDINOS,
+              conditions_on_blanket=True),
+    Algorithm("fast-iamb", fast_iamb, "blanket", "incremental", True, "Yaramakala & Margaritis 2005", "cells",
+              conditions_on_blanket=True, hidden={}),
+    Algorithm("fbed", fbed, "blanket", "incremental", True, "Borboudakis & Tsamardinos 2019",
+              conditions_on_blanket=True, hidden={"k": "inf"}),
     Algorithm("inter-iapc", inter_iapc, "parents-children", "incremental", True, _MORAIS),
-    Algorithm("mmpc", mmpc, "parents-children", DIVIDE, True, _TSAMARDINOS_KDD, dof="adjusted"),
+    Algorithm("mmpc", mmpc, "parents-children", DIVIDE, True, _TSAMARDINOS_KDD, dof="adjusted", steps_are_sets=True),
     Algorithm("mmmb", mmmb, "blanket", DIVIDE, True, _TSAMARDINOS_KDD, dof="adjusted"),
     Algorithm("hiton-pc", hiton_pc, "parents-children", DIVIDE, True, _ALIFERIS, dof="adjusted",
-              sets_at_once=hiton_pc_sets),
+              steps_are_sets=True, sets_at_once=hiton_pc_sets),
     Algorithm("hiton-mb", hiton_mb, "blanket", DIVIDE, True, _ALIFERIS, dof="adjusted"),
     Algorithm("pcd", pcd, "parents-children", DIVIDE, False, _PENA, dof="adjusted", one_sided=True),
     Algorithm("pcmb", algorithm_mb, "both", DIVIDE, True, _PENA, dof="adjusted", run_parents_children=algorithm_pc),

@@ -16,7 +16,6 @@ from threading import Lock
 from typing import TypeVar
 
 from serape.data.table import Table
-from serape.independence.contingency import ContingencyTest
 from serape.parallel.workers import Task, choose_workers
 from serape.progress import Progress, ProgressCallback
 from serape.search.budget import Budget
@@ -101,7 +100,7 @@ def _values(test: object, items: int) -> int:
     if not isinstance(table, Table) or table.remote is not None:
         return 0
     values = items * table.rows * len(table.names)
-    if values <= LARGE or not isinstance(test, ContingencyTest):
+    if values <= LARGE or not getattr(test, "counts_cells", False):
         return values
     return values // table.rows * table.packed.counted_rows()  # made once, before others begin
 

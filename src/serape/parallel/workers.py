@@ -23,7 +23,6 @@ from itertools import chain
 from typing import Any
 
 from serape.errors import ClusterError, Interrupted, SerapeError
-from serape.independence.function import FunctionTest
 from serape.parallel.forked import ENDED, ForkedProcesses
 from serape.parallel.shared_file import SharedFile, is_wanted, read_shared
 from serape.progress import Progress, ProgressCallback
@@ -79,7 +78,7 @@ class Start:
 def choose_workers(test: object) -> Start:
     """Return the way to start workers for work with a test or score."""
     has_lock = getattr(sys, "_is_gil_enabled", lambda: True)()
-    own = type(test).__module__.startswith("serape.") and not isinstance(test, FunctionTest)
+    own = not getattr(test, "of_caller", True)
     is_remote = hasattr(test, "together")
     if _backend_is_chosen() and not is_remote:
         return Start(_through_joblib, 0.0)

@@ -10,11 +10,10 @@ import numpy as np
 
 from serape.data.table import Table
 from serape.errors import OptionError, shown, suggestion
-from serape.independence import ContingencyTest, IndependenceTest
+from serape.independence import IndependenceTest
 from serape.local.registry import Algorithm, DataKind, automatic, find_algorithm, names_of, unknown_algorithm
 from serape.names import match
 from serape.settings import FIELDS, DataSettings
-from serape.structure.registry import NETWORK_ALGORITHMS, SKELETON_ALGORITHMS
 from serape.types import Finds
 from serape.wording import algorithm_option, literal, question
 
@@ -39,6 +38,8 @@ def choose_local(asked: object, finds: Finds, data: Callable[[], Source]) -> Alg
 
 def choose_learner(asked: object, finds: Finds, data: Callable[[], Source]) -> Algorithm:
     """Return the algorithm that learns neighbourhoods, or a skeleton."""
+    from serape.structure.registry import NETWORK_ALGORITHMS, SKELETON_ALGORITHMS
+
     if match(asked, ["auto"]):
         kind, columns, rows = _shape(source := data())
         few = columns <= MANY_NODES and rows <= MANY_ROWS and not _is_remote(source)
@@ -105,7 +106,7 @@ def _shape(data: Source) -> tuple[DataKind, int, int]:
     if isinstance(data, Table):
         categorical = data.identifiers.issuperset(data.continuous)
         return "categorical" if categorical else "numbers", len(data.names), data.rows
-    return "categorical" if isinstance(data, ContingencyTest) else "unknown", len(data.variables), data.rows or 0
+    return "categorical" if data.counts_cells else "unknown", len(data.variables), data.rows or 0
 
 
 def _known(asked: object, finds: Finds, others: Iterable[str] = ()) -> Algorithm:
@@ -113,6 +114,8 @@ def _known(asked: object, finds: Finds, others: Iterable[str] = ()) -> Algorithm
     found = find_algorithm(asked, finds)
     if found is not None:
         return found
+    from serape.structure.registry import NETWORK_ALGORITHMS
+
     network = match(asked, NETWORK_ALGORITHMS)
     if network is not None:
         raise OptionError(

@@ -10,7 +10,7 @@ import numpy as np
 
 from serape.data.table import Table
 from serape.errors import DataError, InputTypeError, OptionError, abbreviate, either, is_integer, shown
-from serape.independence import IndependenceTest, position, table_of
+from serape.independence import TESTS, IndependenceTest, position, table_of
 from serape.questions.constraints import refuse_identifiers
 from serape.questions.query import Query
 from serape.settings import Settings
@@ -69,10 +69,12 @@ def judging_query(query: Query, asked: Settings) -> Query:
         query = replace(query, max_conditioning=None)
     table = table_of(query.source)
     chosen = asked.search.test != "auto" or asked.search.dof != "auto"
-    if table is None or chosen or query.source.name != "g2" or table.weights is not None:
+    entry = TESTS.get(query.source.name)
+    right = None if entry is None else entry.given_blankets
+    if table is None or chosen or right is None or table.weights is not None:
         return query
     make: Callable[..., IndependenceTest] = query.make_source
-    return replace(query, source=make(table.whole, test="x2-moments"))
+    return replace(query, source=make(table.whole, test=right))
 
 
 def tests_of_contexts(query: Query, context: int) -> dict[str, IndependenceTest]:

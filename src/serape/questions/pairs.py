@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from serape import _core
 from serape._keywords import Keywords
 from serape.errors import OptionError, is_integer, shown
-from serape.independence import G2, IndependenceTest
+from serape.independence import ContingencyTest, IndependenceTest
 from serape.independence.dependent_pairs import have_few_levels, strongest_pairs
 from serape.independence.outcomes import Floats, as_positions
 from serape.independence.registry import searched
@@ -93,14 +93,14 @@ def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -
     return _by_screens(source, alpha, strongest, Run(asked.run, source))
 
 
-def _of_few_levels(test: G2, alpha: float, strongest: int, threads: int) -> Pairs:
+def _of_few_levels(test: ContingencyTest, alpha: float, strongest: int, threads: int) -> Pairs:
     columns = as_positions(searched(test))
     found = strongest_pairs(test, columns, math.log(alpha), strongest, threads)
     return _result(test, alpha, strongest, _core.tested_pairs(test.native, columns), threads, *found)
 
 
 def _result(
-    test: G2,
+    test: ContingencyTest,
     alpha: float,
     strongest: int,
     tests: int,

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from serape.data.table import Table
-from serape.independence import G2, X2, IndependenceTest
+from serape.independence import IndependenceTest
 from serape.independence.on_engine import on_engine
 from serape.questions.query import Query
 from serape.search import StepMemory
@@ -39,8 +39,8 @@ def resolve(data: Any, finds: Finds, settings: Settings) -> Query:
         )
     query = Query.resolve(data, finds, settings)
     source = query.source
-    if isinstance(source, G2 | X2) and not source.notes:
-        make = partial(type(source), dof=source.dof, reliability=source.reliability, minimum=source.minimum)
+    if source.made_again_from is not None and not source.notes:
+        make = partial(type(source), **{name: getattr(source, name) for name in source.made_again_from})
         _ = query.reported, query.own  # which depend on the test
         ordered = query.random_state is not None or settings.run.max_tests is not None
         query.__dict__["memory"] = None if ordered else StepMemory()

@@ -19,7 +19,6 @@ from serape.errors import worded
 from serape.files import atomic_write
 from serape.results.call import Call
 from serape.results.displayed import Displayed
-from serape.results.pictures import figure_of, picture_format, save_picture
 from serape.results.saved import (
     counts,
     finds,
@@ -162,6 +161,8 @@ class ResultKind(Displayed):
     @staticmethod
     def _drawn(path: str | os.PathLike[str] | None, draw: Callable[[], Axes]) -> Axes:
         """Draw, and write the picture to a file if there is a path, whose ending is looked at before."""
+        from serape.results.pictures import figure_of, picture_format, save_picture
+
         if path is not None:
             picture_format(Path(path))
         ax = draw()

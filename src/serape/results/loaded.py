@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import Any
 
+import serape
 from serape.errors import DataError, one_line
 from serape.files import as_path, no_file, parsed_json
 from serape.results.kind import RESULT_KINDS
@@ -73,8 +75,6 @@ def load_structure(path: str | os.PathLike[str]) -> Structure:
 
 def _load(path: str | os.PathLike[str], kinds: dict[str, Any], what: str) -> Any:
     """Return what the kind with the name of a JSON file makes of it."""
-    import serape.results.region  # noqa: F401 - a kind that needs networkx, so it is imported when a file is read
-
     file = as_path(path)
     try:
         content = parsed_json(file.read_text(encoding="utf-8"))
@@ -83,12 +83,22 @@ def _load(path: str | os.PathLike[str], kinds: dict[str, Any], what: str) -> Any
     except (OSError, ValueError) as error:
         raise DataError(f"{file} cannot be read as JSON: {one_line(error)}") from None
     kind = _kind_of(content, kinds)
+    if kind is None and kinds is RESULT_KINDS:
+        _import_kinds()
+        kind = _kind_of(content, kinds)
     if kind is None:
         raise DataError(f"{file} is not a {what} saved by serape (format {' or '.join(map(repr, kinds))})")
     try:
         return kind.from_dict(content)
     except _DAMAGED as error:
         raise DataError(f"{path} is damaged: {type(error).__name__} {one_line(error)}") from None
+
+
+def _import_kinds() -> None:
+    """Import all kinds of results, which are public classes: one is known only once its module is imported."""
+    for module, names in vars(serape)["_NAMES"].items():
+        if module.startswith(("results.", "questions.")) and any(name[0].isupper() for name in names):
+            import_module(f"serape.{module}")
 
 
 def _kind_of(content: Any, kinds: dict[str, Any]) -> Any:

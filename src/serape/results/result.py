@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from serape.data.provenance import Provenance
 from serape.errors import OptionError, abbreviate, is_integer, suggestion, worded
-from serape.formats import dot_text
 from serape.independence.outcomes import Tally
 from serape.markup import plain
 from serape.records import Records
-from serape.results.blanket_picture import draw_blanket
 from serape.results.call import Call
 from serape.results.displayed import evidence_table, rate_text
 from serape.results.explanation import Evidence, Explanation
@@ -169,6 +167,8 @@ class Result(ResultKind, file="serape-result-1"):
         matplotlib.axes.Axes
             The axes of the picture; their `figure` can be saved or shown.
         """
+        from serape.results.blanket_picture import draw_blanket
+
         return self._drawn(path, lambda: draw_blanket(self, ax=ax))
 
     def with_added_tests(self, tally: Tally) -> Result:
@@ -214,6 +214,8 @@ class Result(ResultKind, file="serape-result-1"):
 
     def to_dot(self) -> str:
         """Return the target and its members in Graphviz's DOT."""
+        from serape.formats import dot_text
+
         return dot_text(self.graph, title=self.title, target=self.target)
 
     def _page(self) -> Page:

@@ -196,9 +196,9 @@ class PoolAssociations:
         return found
 
     def _test(self, at: int) -> DecidingTest:
-        log_p, statistic, dof, given = (column[at] for column in self._columns)
-        rows = self._rows if given else None  # as screens and searches have it
-        return DecidingTest(log_p, statistic, dof, True, rows, given)
+        log_p, statistic, dof, given = self._columns
+        rows = self._rows if given[at] else None  # as screens and searches have it
+        return DecidingTest(log_p[at], statistic[at], dof[at], True, rows, given[at])
 
     @cached_property
     def _members(self) -> dict[int, tuple[int, ...]]:
@@ -226,5 +226,4 @@ def _looked_up(found: Found) -> DecidingTest:
     if len(found) == 2:
         return found[1]
     _, answers, at = found
-    given = answers.given if isinstance(answers, ScreenResult) else answers.given_of(at)
-    return DecidingTest.of(answers.outcome(at), given, separated=_separates(found))
+    return DecidingTest.of(answers.outcome(at), answers.given_of(at), separated=_separates(found))

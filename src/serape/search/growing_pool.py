@@ -1,24 +1,23 @@
 """Searches of many candidates in turn, each given the subsets of the members so far, in one call of the test.
 
 A search that must not separate required pairs, reads unreliable tests as independence or ends after a number of tests
-asks candidate by candidate. So does one with a test that has no such call. The answers and the numbers of tests are
-the same.
+asks candidate by candidate. So does one with a test for which nobody has such a kernel. The answers and the numbers of
+tests are the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 import numpy as np
 
 from serape import _core
-from serape.independence import G2, X2, IndependenceTest
+from serape.independence.answering import at_once
+from serape.independence.backends import Shape
 from serape.independence.dependent_pairs import DependentPairs
-from serape.independence.device_pools import grow_pools_on_device
 from serape.independence.given_tests import GivenTests, VariableSets
 from serape.independence.outcomes import as_positions
-from serape.independence.partial_correlation import FisherZ, NormalScores, PartialCorrelation, Spearman
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
 from serape.search.associations import PoolAssociations
@@ -27,8 +26,7 @@ from serape.search.search import Positions, Search
 _ROWS = 20_000_000
 """Rows of all tests of one call together: then it returns, so that the members so far are known."""
 _MIN_TESTS = 64
-
-NativeTest = G2 | X2 | FisherZ | PartialCorrelation | Spearman | NormalScores
+_GROWING = Shape("growing pool")
 
 
 class GrownPool(NamedTuple):
@@ -42,7 +40,7 @@ class GrownPool(NamedTuple):
 
 def can_grow_pool(search: Search, target: int) -> bool:
     """Return whether `grow_pool` answers questions about a target."""
-    return search.asks_plainly(target) and _is_native(search.test)
+    return search.asks_plainly(target) and at_once(search.test, _GROWING) is not None
 
 
 def grow_pool(
@@ -53,14 +51,15 @@ def grow_pool(
     With `examine`, each older member is then searched given the subsets that contain the new one, and leaves the pool
     if one separates it. `n_exhausted` is that of a `SubsetQuery` for candidates.
     """
-    test = search.test
-    assert _is_native(test)
+    ask = at_once(search.test, _GROWING)
+    assert ask is not None
+    rows = search.test.rows
     sizes = range(len(pool) + len(candidates) + 1)
     query = SubsetQuery(
         candidates, target, pool, sizes, (), search.max_conditioning, n_exhausted, search.log_alpha, shrinking=True
     )
-    enough = max(_MIN_TESTS, _ROWS // test.table.rows)
-    found, tally, changes, asked = test.grow_pool(query, examine=examine, enough=enough, poll=search.poll)
+    enough = _MIN_TESTS if rows is None else max(_MIN_TESTS, _ROWS // rows)
+    found, tally, changes, asked = ask(query, examine=examine, enough=enough, poll=search.poll)
     search.record_subsets(target, found, tally)
     return GrownPool(changes, asked)
 
@@ -76,29 +75,21 @@ class Pools(NamedTuple):
 def grow_pools(search: Search, targets: Sequence[int], known: Mapping[int, ScreenResult]) -> Pools:
     """Return the pool of each target after its dependent candidates, the strongest first, with `examine`.
 
-    `known` are the tests given nothing. The pools of many targets grow in one call, if the test counts categories and
-    the search keeps nothing but the pools and associations; otherwise there is no answer. A device answers for most
-    targets, if the test has one and no associations are kept.
+    `known` are the tests given nothing. The pools of many targets grow in one call, if there is such a kernel and the
+    search keeps nothing but the pools and associations; otherwise there is no answer.
     """
-    test, log_alpha = search.test, search.log_alpha
+    test, log_alpha, weigh = search.test, search.log_alpha, search.keeps_associations
     alone = search.keeps_no_more_than_associations and not search.keeps_separations and not search.is_random
-    if type(test) not in (G2, X2) or not alone or search.excludes(search.variables) or not known:
+    pairs_alone = isinstance(known, DependentPairs)  # as of large tables
+    ask = at_once(test, Shape("growing pools", usual=pairs_alone, weighs=weigh))
+    if ask is None or not alone or search.excludes(search.variables) or not known:
         return Pools({})
-    assert isinstance(test, G2 | X2)
-    found: dict[int, tuple[int, ...]] = {}
-    weigh = search.keeps_associations
-    if isinstance(known, DependentPairs):
-        if known.log_alpha != log_alpha:
-            return Pools({})
-        if type(test) is G2 and test.planes is not None and not weigh:
-            found, tally = grow_pools_on_device(
-                test, test.planes, known, as_positions(targets), log_alpha, search.max_conditioning, search.threads
-            )
-            search.count(tally)
-    left = as_positions([target for target in targets if target not in found])
-    pools, weakest, tally = test.grow_pools(
-        left,
-        _ranked_dependents(known, left, log_alpha, search.threads),
+    if isinstance(known, DependentPairs) and known.log_alpha != log_alpha:
+        return Pools({})
+    each = as_positions(targets)
+    pools, weakest, tally = ask(
+        each,
+        _ranked_dependents(known, each, log_alpha, search.threads),
         log_alpha,
         max_size=search.max_conditioning,
         weigh=weigh,
@@ -106,11 +97,11 @@ def grow_pools(search: Search, targets: Sequence[int], known: Mapping[int, Scree
         poll=search.poll,
     )
     search.count(tally)
-    found |= zip(left.tolist(), pools, strict=True)
+    found = dict(zip(each.tolist(), pools, strict=True))
     if not weigh:
         return Pools(found)
-    given_nothing = _tests_given_nothing(known, left, pools, search.threads)
-    return Pools(found, PoolAssociations(left, pools, _weaker(weakest, given_nothing), test.rows))
+    given_nothing = _tests_given_nothing(known, each, pools, search.threads)
+    return Pools(found, PoolAssociations(each, pools, _weaker(weakest, given_nothing), test.rows))
 
 
 def _weaker(given_sets: GivenTests, given_nothing: GivenTests) -> GivenTests:
@@ -150,8 +141,3 @@ def _ranked_dependents(
         ends, xs, statistic, dof = known.of_each(targets)
         return VariableSets(ends, _core.ranked_each(ends, xs, statistic, dof, threads))
     return VariableSets.of([known[target].dependents(log_alpha) for target in targets.tolist()])
-
-
-def _is_native(test: IndependenceTest) -> TypeGuard[NativeTest]:
-    """Return whether the core answers all questions; a test derived from these may answer some in its own way."""
-    return type(test) in (G2, X2, FisherZ, PartialCorrelation, Spearman, NormalScores)

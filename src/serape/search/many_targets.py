@@ -2,24 +2,23 @@
 
 A search that records evidence, must not separate required pairs, reads unreliable tests as independence, keeps the
 weakest associations or ends after a number of tests asks target by target. So does one that keeps separating sets,
-where a call would not return the answers that show independence, and one with a test that has no such call. The answers
-and the numbers of tests are the same.
+where a call would not return the answers that show independence, and one with a test for which nobody has such a
+kernel. The answers and the numbers of tests are the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.independence import G2, X2, IndependenceTest
+from serape.independence.answering import AtOnce, at_once
+from serape.independence.backends import Shape
 from serape.independence.contingency import InterIapcRun
 from serape.independence.dependent_pairs import find_dependent_pairs
 from serape.independence.outcomes import Tally
-from serape.independence.partial_correlation import CorrelationTest
 from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import TargetLists
 from serape.independence.subsets import SubsetResult
@@ -28,7 +27,6 @@ from serape.search.search import Positions, Search
 EXPECTED = 64  # targets whose questions a test is told of in advance
 _MANY = 64  # variables
 _TOGETHER = 64  # questions of one call for each thread: their answers are kept until the last is there
-_TOGETHER_ON_DEVICE = 1024
 
 Separated = tuple[NDArray[np.uint32], SubsetResult, NDArray[np.bool_]]
 """By answer, its target; the answers; by answer, whether a set separates the two variables."""
@@ -41,8 +39,10 @@ def separate_each(search: Search, asked: TargetLists, pools: TargetLists, size: 
     keeps separating sets asks target by target.
     """
     test = search.test
-    if search.keeps_answers_alone and not search.keeps_separations and _searches_each(test):
-        found, tally = test.search_each(
+    largest = size if search.max_conditioning is None else min(size, search.max_conditioning)
+    ask = at_once(test, Shape("subsets of many", sizes=range(size, largest + 1)))
+    if search.keeps_answers_alone and not search.keeps_separations and ask is not None:
+        found, tally = ask(
             asked, pools, size,
             max_size=search.max_conditioning, stop_above=search.log_alpha, threads=search.threads, poll=search.poll,
         )  # fmt: skip
@@ -67,14 +67,13 @@ def dependent_pairs(search: Search, variables: Sequence[int]) -> tuple[NDArray[n
         return None
     if len(variables) < _MANY or search.excludes(variables):
         return None
-    if isinstance(search.test, CorrelationTest):
-        found = None
-        if len(variables) == len(search.test.variables):
-            found = search.test.dependent_pairs(search.log_alpha, search.threads)
-        if found is not None:
-            search.count(Tally({0: len(variables) * (len(variables) - 1) // 2}, {}))
-        return found
-    pairs = find_dependent_pairs(search.test, variables, search.log_alpha, search.threads, among_targets=True)
+    test = search.test
+    ask = at_once(test, Shape("dependent pairs", usual=len(variables) == len(test.variables)))
+    if ask is not None and (found := ask(search.log_alpha, threads=search.threads)) is not None:
+        pairs_of, answers, tests = found
+        search.count(Tally({0: tests}, {}))
+        return pairs_of, answers
+    pairs = find_dependent_pairs(test, variables, search.log_alpha, search.threads, among_targets=True)
     if pairs is None or not pairs.all_reliable:
         return None
     search.count(Tally({0: pairs.among_targets}, {}))
@@ -91,8 +90,9 @@ def dependents_given_each(
     Of several, each is then tested given x and one of the others, and leaves them if that separates it; `in_order`
     tells the order.
     """
-    test = search.test
-    if not search.asks_plainly(target) or not _is_native(test):
+    largest = search.max_conditioning
+    ask = at_once(search.test, Shape("spouses", usual=not as_written and (largest is None or largest >= 2)))
+    if ask is None or not search.asks_plainly(target):
         for x in each:
             found = search.dependents_given_groups(target, groups, x)
             if len(found) > 1:
@@ -102,13 +102,13 @@ def dependents_given_each(
                 ).survivors
             yield found
         return
-    together = max(_TOGETHER * search.threads, 0 if test.planes is None else _TOGETHER_ON_DEVICE)
+    together = max(_TOGETHER * search.threads, ask.together)
     for begin in range(0, len(each), together):
         some = each[begin : begin + together]
         small = search.up_to_max_conditioning(groups, some)
-        for dependents, screened, answers, tally in test.find_spouses(
+        for dependents, screened, answers, tally in ask(
             target, small, some, search.log_alpha,
-            as_written=as_written, max_size=search.max_conditioning, threads=search.threads, poll=search.poll,
+            as_written=as_written, max_size=largest, threads=search.threads, poll=search.poll,
         ):  # fmt: skip
             search.count(screened)
             if len(dependents) > 1:
@@ -123,19 +123,19 @@ def inter_iapc_runs(search: Search, targets: Sequence[int], among: Positions) ->
     What belongs to a run is recorded when it is asked for. None if the algorithm must ask, because more than the
     numbers of tests and separating sets is kept.
     """
-    test = search.test
-    if not _is_native(test) or not all(search.only_counts(x) for x in targets):
+    ask = at_once(search.test, Shape("inter-iapc"))
+    if ask is None or not all(search.only_counts(x) for x in targets):
         return None
-    return _recorded_runs(search, test, targets, CandidateGroups([(among, ())]))
+    return _recorded_runs(search, ask, targets, CandidateGroups([(among, ())]))
 
 
 def _recorded_runs(
-    search: Search, test: G2 | X2, targets: Sequence[int], among: CandidateGroups
+    search: Search, ask: AtOnce, targets: Sequence[int], among: CandidateGroups
 ) -> Iterator[InterIapcRun]:
     together = _TOGETHER * search.threads
     for begin in range(0, len(targets), together):
         some = targets[begin : begin + together]
-        found = test.inter_iapc(some, among, search.log_alpha, threads=search.threads, poll=search.poll)
+        found = ask(some, among, search.log_alpha, threads=search.threads, poll=search.poll)
         for target, run in zip(some, found, strict=True):
             tally = Tally()
             for given, performed, skipped, independent, tested in run.rounds:
@@ -146,16 +146,6 @@ def _recorded_runs(
             search.count(tally)
             search.record_subsets(target, *run.separated)
             yield run
-
-
-def _is_native(test: IndependenceTest) -> TypeGuard[G2 | X2]:
-    """Return whether the core answers all questions; a test derived from these may answer some in its own way."""
-    return type(test) in (G2, X2)
-
-
-def _searches_each(test: IndependenceTest) -> TypeGuard[G2 | X2 | CorrelationTest]:
-    """Return whether a test searches the sets of many targets in one call: in the core, or on a device."""
-    return _is_native(test) or (isinstance(test, CorrelationTest) and test.on_device is not None)
 
 
 def in_order(strongest_first: list[int], *, as_written: bool) -> tuple[list[int], list[int]]:

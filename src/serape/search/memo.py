@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
-from serape.canonical import Unidentified, digest
 from serape.errors import OptionError
 from serape.search.associations import Associations, PoolAssociations
 from serape.search.separations import NO_SEPARATIONS, Separations
@@ -152,6 +151,8 @@ def step_label(key: Any) -> str:
 
     Unlike the key it is the same in another process.
     """
+    from serape.canonical import Unidentified
+
     step, target, *rest = key
     try:
         return f"{step.__qualname__} {target} {_made_of(step, *rest)}"
@@ -163,6 +164,8 @@ def step_label(key: Any) -> str:
 
 @functools.lru_cache(maxsize=256, typed=True)
 def _made_of(*parts: Any) -> str:
+    from serape.canonical import digest
+
     return digest(parts, "an argument of a step")
 
 

@@ -12,6 +12,7 @@ independence: see `read_as_independence`.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.errors import OptionError
+from serape.independence import answering
 from serape.independence.outcomes import NO_OUTCOME, Candidates, Outcome, TestsSpent, as_positions
 from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import SubsetQuery
@@ -34,6 +36,7 @@ Positions = NDArray[np.uint32]
 
 Value = TypeVar("Value")
 
+_FAR = math.log(1000)  # below the level
 _MAX_OUTCOMES = 1024  # that a search with a false discovery rate remembers
 
 
@@ -142,6 +145,8 @@ class Search(PreparingSearch):
         case others can be dependent where it is not; a note reports them.
         """
         target = int(target)
+        if rank == "significance" and (clear := self._clearly_dependent(target, candidates, given)) is not None:
+            return int(clear.xs[self.one_of(clear.strongest()[0])])
         screen = self.screen(target, candidates, given)
         indices, log_p = screen.strongest() if rank == "significance" else self._most_informative(screen)
         level = self._level(target, screen)
@@ -155,6 +160,22 @@ class Search(PreparingSearch):
                 )
             return None
         return int(screen.xs[self.one_of(indices)])
+
+    def _clearly_dependent(self, target: int, candidates: Candidates, given: Sequence[int]) -> ScreenResult | None:
+        """Return the answers of the candidates that a part of the rows clearly shows to be dependent, if there are any.
+
+        Their p is far below the level, whatever the other tests say. The other candidates count as not tested.
+        """
+        given = tuple(map(int, given))
+        if self._too_large(given):
+            return None
+        level = self.log_alpha
+        if self._rate_by_step is not None:
+            level = self._rate_by_step.log_threshold([], len(self.candidates(target)))
+        found = self.test.clearly_dependent(
+            target, candidates, given, level - _FAR, threads=self._threads, poll=self._tick
+        )
+        return None if found is None else self._record_screen(target, found)
 
     def _most_informative(self, screen: ScreenResult) -> tuple[list[int], float]:
         """Return the indices of the most informative reliable answers (several if they tie exactly) and their log p."""
@@ -262,19 +283,31 @@ class Search(PreparingSearch):
         """
         if self._rate_by_step is None:
             return self.log_alpha
-        key = target, screen.given
-        if self._members_log_p is None or self._members_log_p[0] != key:
-            tests = [(x, tuple(z for z in screen.given if z != x)) for x in screen.given]
+        of_candidates, hypotheses = screen.log_p[screen.reliable], len(self.candidates(target))
+
+        def level(of_members: Sequence[float]) -> float:
+            assert self._rate_by_step is not None
+            return self._rate_by_step.log_threshold([*of_members, *of_candidates], hypotheses)
+
+        # The more members are certain, the higher the level: they are tested only where that may decide on a candidate.
+        lowest, highest = (level([log_p] * len(screen.given)) for log_p in (0.0, -math.inf))
+        found = lowest
+        if ((of_candidates > lowest) & (of_candidates <= highest)).any():
+            found = level(self._members_given_rest(target, screen.given))
+        self._separations.add_screen(screen, target, found)
+        return found
+
+    def _members_given_rest(self, target: int, members: tuple[int, ...]) -> list[float]:
+        """Test each member given the others, and return log p of the reliable tests."""
+        if self._members_log_p is None or self._members_log_p[0] != (target, members):
+            tests = [(x, tuple(z for z in members if z != x)) for x in members]
             outcomes = [self._member_outcome(x, target, rest) for x, rest in tests]
             for (x, rest), outcome in zip(tests, outcomes, strict=True):
                 self.tally.add(len(rest), outcome.reliable, not outcome.reliable)
                 if outcome.reliable:
                     self._note_outcome(x, target, rest, outcome)
-            self._members_log_p = key, [o.log_p for o in outcomes if o.reliable]
-        log_p = [*self._members_log_p[1], *screen.log_p[screen.reliable]]
-        level = self._rate_by_step.log_threshold(log_p, len(self.candidates(target)))
-        self._separations.add_screen(screen, target, level)
-        return level
+            self._members_log_p = (target, members), [o.log_p for o in outcomes if o.reliable]
+        return self._members_log_p[1]
 
     def _member_outcome(self, x: int, target: int, rest: tuple[int, ...]) -> Outcome:
         """Return the outcome of a test of a member given the others: computed once, however often it is asked for."""
@@ -282,7 +315,8 @@ class Search(PreparingSearch):
         if key not in self._member_outcomes:
             if len(self._member_outcomes) >= _MAX_OUTCOMES:
                 self._member_outcomes.clear()
-            self._member_outcomes[key] = self.test.test(x, target, rest)
+            clear = self.test.clearly_dependent(target, as_positions([x]), rest, self.log_alpha - _FAR, poll=self._tick)
+            self._member_outcomes[key] = self.test.test(x, target, rest) if clear is None else clear.outcome(0)
         return self._member_outcomes[key]
 
     def _ranked(self, screen: ScreenResult, indices: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -333,7 +367,7 @@ class Search(PreparingSearch):
         if self._budget is not None and self._budget.max_tests is not None:
             query = query._replace(max_tests=self._budget.tests_left(self.tally.performed))
             threads = 1  # so that the search ends after the same tests
-        answer = self.test.search_subsets
+        answer = functools.partial(answering.search_subsets, self.test)
         if self._read is not None:
             answer = functools.partial(search_subsets, self.test, self._read)
         try:

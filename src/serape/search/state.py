@@ -382,6 +382,7 @@ class SearchState(WhatIsKept):
 
     def record_subsets(self, target: int, found: SubsetResult, tally: Tally) -> SubsetResult:
         """Count and record the answers of a search through conditioning sets."""
+        target = int(target)
         self.tally.merge(tally)
         self._recorder.note_subsets(target, found)
         self._separations.add_found(found, target, self.log_alpha)

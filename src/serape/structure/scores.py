@@ -68,6 +68,13 @@ class Score(ABC):
     variables: tuple[str, ...]
     equivalent: bool = True
     """Whether Markov-equivalent networks have the same score."""
+    of_caller: ClassVar[bool] = False
+    """Whether code of the caller answers."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Note who wrote a score."""
+        super().__init_subclass__(**options)
+        cls.of_caller = not cls.__module__.startswith("serape.")
 
     @abstractmethod
     def local(self, child: int, parents: Sequence[int]) -> float:

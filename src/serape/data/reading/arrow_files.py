@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import io
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from serape.data.columns import Columns, check_names, ignored_column
@@ -43,6 +42,8 @@ def read_parquet(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
 
 def _read_by_column(source: Source, kinds: Kinds, options: ReadOptions) -> Columns | None:
     """Read a Parquet file of not too many columns; texts are encoded while they are read."""
+    from concurrent.futures import ThreadPoolExecutor
+
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -11,7 +11,6 @@ import codecs
 import importlib.util
 import re
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -124,6 +123,8 @@ def read_rows(
     quotes = _quotes_if_readable(layout) if scan is None else scan.quotes
     if quotes is None:
         return None
+    from concurrent.futures import ThreadPoolExecutor
+
     import pyarrow as pa
 
     from serape.data.reading.arrow_columns import Chunks, labels_of

@@ -37,6 +37,8 @@ class FoundSets(NamedTuple):
 class DeviceCorrelations:
     """The correlations of the columns of a test."""
 
+    kind = "correlations"
+
     def __init__(self, device: Device, native: _core.GaussianTest, rows: int) -> None:
         self.device = device
         columns = native.standardised().reshape(-1, rows)

@@ -39,6 +39,8 @@ def bytes_by_column(packed: _core.PackedTable) -> NDArray[np.int64]:
 class DevicePlanes:
     """Planes on a device, and what kernels need to know of each column."""
 
+    kind = "planes"
+
     def __init__(
         self,
         device: Device,

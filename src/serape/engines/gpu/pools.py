@@ -16,13 +16,11 @@ _NONE = 0xFFFFFFFF
 
 
 class Ranked(NamedTuple):
-    """The candidates of targets, one target after another; the strongest of a target must come first."""
+    """The candidates of targets, one target after another, the strongest of a target first."""
 
     targets: NDArray[np.uint32]
     ends: NDArray[np.int64]
     candidates: NDArray[np.uint32]
-    log_p: NDArray[np.float64]
-    statistic: NDArray[np.float64]
 
 
 class Pools(NamedTuple):
@@ -46,9 +44,6 @@ def grow_pools(planes: DevicePlanes, rules: Rules, log_alpha: float, max_size: i
     n = len(asked.targets)
     begin = np.concatenate(([0], asked.ends)).astype(np.int64)
     candidates = xp.asarray(asked.candidates.astype(np.uint32))
-    target = np.arange(n).repeat(np.diff(begin))
-    keys = np.stack([asked.candidates.astype(np.float64), -asked.statistic, asked.log_p, target.astype(np.float64)])
-    in_order = xp.ascontiguousarray(candidates[xp.lexsort(xp.asarray(keys))])
     members = xp.zeros((n, _MAX_POOL), xp.uint32)
     sizes = xp.zeros(n, xp.uint32)
     performed, skipped = (xp.zeros((n, _MAX_POOL + 1), xp.uint32) for _ in range(2))
@@ -56,7 +51,7 @@ def grow_pools(planes: DevicePlanes, rules: Rules, log_alpha: float, max_size: i
         "pools.cu", {}, "grow_pools", (-(-n // _WARPS), 1), 32 * _WARPS,
         [
             planes.planes, planes.zero, np.uint32(planes.words), planes.first_on_device, planes.levels_on_device,
-            planes.log_table, np.uint32(n), xp.asarray(asked.targets.astype(np.uint32)), xp.asarray(begin), in_order,
+            planes.log_table, np.uint32(n), xp.asarray(asked.targets.astype(np.uint32)), xp.asarray(begin), candidates,
             planes.critical(log_alpha), np.uint32(MAX_DOF), np.float64(planes.rows), np.float64(rules.minimum),
             np.uint32({None: 0, "dof": 1, "cells": 2}[rules.reliability]), np.uint32(rules.dof == "adjusted"),
             np.uint32(_NONE if max_size is None else max_size), members, sizes, performed, skipped,

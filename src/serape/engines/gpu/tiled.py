@@ -36,6 +36,8 @@ Columns = NDArray[np.uint32]
 class TiledPlanes:
     """A table that stays here, in blocks of columns that are sent when they are needed."""
 
+    kind = "blocks of planes"
+
     device: Device
     packed: _core.PackedTable
     block_of: NDArray[np.int64]

@@ -1,0 +1,99 @@
+// Kernels for panels: some columns of a block of rows, one after the other.
+
+#if defined(SERAPE_AVX512)
+constexpr std::size_t panel_tile = 4;  // columns of either side whose sums stay in registers
+#else
+constexpr std::size_t panel_tile = 2;
+#endif
+
+// Eight sums side by side, added up in one order: the rounding does not depend on the instruction set.
+template <std::size_t ones, std::size_t others>
+inline void products_of_tile(const double* one, const double* other, std::size_t rows, std::size_t stride, double* out,
+                             std::size_t out_stride) {
+    using Eight = SERAPE_VECTOR(double, 8);
+    Eight sums[ones][others] = {};
+    for (std::size_t r = 0; r < rows; r += 8) {
+        Eight right[others];
+        SERAPE_UNROLL(4)
+        for (std::size_t j = 0; j < others; ++j) {
+            right[j] = *reinterpret_cast<const Eight*>(other + j * stride + r);
+        }
+        SERAPE_UNROLL(4)
+        for (std::size_t i = 0; i < ones; ++i) {
+            const Eight left = *reinterpret_cast<const Eight*>(one + i * stride + r);
+            SERAPE_UNROLL(4)
+            for (std::size_t j = 0; j < others; ++j) {
+                sums[i][j] += left * right[j];
+            }
+        }
+    }
+    for (std::size_t i = 0; i < ones; ++i) {
+        for (std::size_t j = 0; j < others; ++j) {
+            const Eight s = sums[i][j];
+            out[i * out_stride + j] += ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+        }
+    }
+}
+
+// Calls body(first, size) for tiles of at most `panel_tile`, the sizes being constants.
+template <class Body>
+inline void each_tile(std::size_t count, const Body& body) {
+    std::size_t first = 0;
+    for (; count - first >= panel_tile; first += panel_tile) {
+        body(first, std::integral_constant<std::size_t, panel_tile>{});
+    }
+#if defined(SERAPE_AVX512)
+    if (count - first == 3) {
+        body(first, std::integral_constant<std::size_t, 3>{});
+        return;
+    }
+    if (count - first == 2) {
+        body(first, std::integral_constant<std::size_t, 2>{});
+        return;
+    }
+#endif
+    if (count - first == 1) {
+        body(first, std::integral_constant<std::size_t, 1>{});
+    }
+}
+
+void panel_products(const double* ones, std::size_t one_count, const double* others, std::size_t other_count,
+                    std::size_t rows, std::size_t stride, double* out, std::size_t out_stride) {
+    each_tile(one_count, [&]<class One>(std::size_t i, One) {
+        each_tile(other_count, [&]<class Other>(std::size_t j, Other) {
+            products_of_tile<One::value, Other::value>(ones + i * stride, others + j * stride, rows, stride,
+                                                       out + i * out_stride + j, out_stride);
+        });
+    });
+}
+
+template <std::size_t count>
+inline void subtract_in_tile(double* columns, const double* others, std::size_t other_count, const double* factors,
+                             std::size_t factor_stride, std::size_t rows, std::size_t stride) {
+    using Eight = SERAPE_VECTOR(double, 8);
+    for (std::size_t r = 0; r < rows; r += 16) {
+        Eight even[count] = {}, odd[count] = {};
+        for (std::size_t i = 0; i < other_count; ++i) {
+            const Eight a = *reinterpret_cast<const Eight*>(others + i * stride + r);
+            const Eight b = *reinterpret_cast<const Eight*>(others + i * stride + r + 8);
+            SERAPE_UNROLL(4)
+            for (std::size_t j = 0; j < count; ++j) {
+                even[j] += factors[i * factor_stride + j] * a;
+                odd[j] += factors[i * factor_stride + j] * b;
+            }
+        }
+        SERAPE_UNROLL(4)
+        for (std::size_t j = 0; j < count; ++j) {
+            *reinterpret_cast<Eight*>(columns + j * stride + r) -= even[j];
+            *reinterpret_cast<Eight*>(columns + j * stride + r + 8) -= odd[j];
+        }
+    }
+}
+
+void panel_subtract(double* columns, std::size_t count, const double* others, std::size_t other_count,
+                    const double* factors, std::size_t factor_stride, std::size_t rows, std::size_t stride) {
+    each_tile(count, [&]<class Size>(std::size_t j, Size) {
+        subtract_in_tile<Size::value>(columns + j * stride, others, other_count, factors + j, factor_stride, rows,
+                                      stride);
+    });
+}

@@ -1,0 +1,44 @@
+// Some columns of a block of rows, one after the other: what the kernels of small matrix products work on.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "serape/aligned.hpp"
+#include "serape/kernels.hpp"
+#include "serape/residual_test.hpp"
+
+namespace serape {
+
+class Panel {
+  public:
+    void resize(std::size_t columns) {
+        columns_ = columns;
+        values_.resize(std::max(values_.size(), columns * panel_rows));
+    }
+    void clear(std::size_t columns) {
+        resize(columns);
+        std::fill_n(values_.begin(), columns * panel_rows, 0.0);
+    }
+    std::size_t columns() const { return columns_; }
+    double* operator[](std::size_t k) { return values_.data() + k * panel_rows; }
+    const double* operator[](std::size_t k) const { return values_.data() + k * panel_rows; }
+
+  private:
+    std::size_t columns_ = 0;
+    UnclearedVector<double> values_;
+};
+
+// out[i · stride + j] += Σ ones[i] · others[j] over the rows of a block.
+inline void add_products(const double* ones, std::size_t one_count, const double* others, std::size_t other_count,
+                         double* out, std::size_t stride) {
+    kernels().panel_products(ones, one_count, others, other_count, panel_rows, panel_rows, out, stride);
+}
+
+// columns[j] −= Σ factors[i · stride + j] · others[i].
+inline void subtract_products(double* columns, std::size_t count, const double* others, std::size_t other_count,
+                              const double* factors, std::size_t stride) {
+    kernels().panel_subtract(columns, count, others, other_count, factors, stride, panel_rows, panel_rows);
+}
+
+}  // namespace serape
