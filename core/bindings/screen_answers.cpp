@@ -73,6 +73,23 @@ void bind_screen_answers(nb::module_& m) {
             "each", [](const ScreenAnswers& answers, const Columns& xs) { return answers.each(xs.all()); },
             nb::arg("xs"), "Index, x, log p and statistic of the reliable answers.")
         .def(
+            "shown",
+            [](const ScreenAnswers& answers, const Columns& xs, std::uint32_t x, double log_alpha) {
+                const auto columns = xs.all();
+                check_one_length(columns, answers.reliable());
+                std::vector<std::pair<double, std::size_t>> found;
+                for (std::size_t k = 0; k < columns.size(); ++k) {
+                    if (columns[k] == x && answers.reliable()[k]) {
+                        if (const double log_p = answers.outcome(k).log_p; log_p <= log_alpha) {
+                            found.emplace_back(log_p, k);
+                        }
+                    }
+                }
+                return found;
+            },
+            nb::arg("xs"), nb::arg("x"), nb::arg("log_alpha"),
+            "Log p and index of the answers that show one column to be dependent.")
+        .def(
             "at", [](const ScreenAnswers& answers, const Columns& indices) { return answers.at(indices.all()); },
             nb::arg("indices"), "The answers at some indices.")
         .def(

@@ -126,6 +126,9 @@ class ScreenAnswers:
     def each(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32]) -> list[tuple[int, int, float, float]]:
         """Index, x, log p and statistic of the reliable answers."""
 
+    def shown(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], x: int, log_alpha: float) -> list[tuple[float, int]]:
+        """Log p and index of the answers that show one column to be dependent."""
+
     @overload
     def at(self, indices: Sequence[int] | numpy.typing.NDArray[numpy.uint32]) -> ScreenAnswers:
         """The answers at some indices."""

@@ -120,7 +120,8 @@ def test_errors_and_budgets_end_the_search() -> None:
     search = searching()
     with pytest.raises(ZeroDivisionError, match="in a step"):
         search.prepare(wrong, [1, 2])
-    assert search.restrict_to is None
+    assert search.record.about is None
+    assert search.step(("step", 1), 1, lambda: 7) == 7
     found = serape.markov_blanket(TABLE, "CATECHOL", "hpc", n_jobs=2, max_seconds=1e-9)
     assert not found.complete
     with pytest.raises(serape.search.BudgetSpent):

@@ -53,6 +53,17 @@ class TestSearches:
         assert set(one.graph.edges) == set(two.graph.edges)
         assert one.tests == two.tests  # nothing is asked twice
 
+    def test_notes(self) -> None:
+        """A step has its notes wherever it is computed."""
+        notes: list[tuple[str, ...]] = []
+        for n in (1, 2):
+            found = serape.skeleton(self.table, "hpc", unreliable="independent", alpha=0.05, n_jobs=n)
+            notes.append(found.notes)
+        assert notes[0] == notes[1]
+        assert any("read as independence" in note for note in notes[0])
+        blankets = serape.blankets(self.table, algorithm="hpc", unreliable="independent", alpha=0.05, n_jobs=2)
+        assert any("read as independence" in note for found in blankets.values() for note in found.notes)
+
     def test_copies(self) -> None:
         frame = self.table.to_pandas()
         frame["again"] = frame[self.table.names[4]]

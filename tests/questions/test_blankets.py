@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ import pytest
 import serape
 from plain import random_dag, random_table, true_blanket
 from serape.data.example import clinic
+from serape.search import StepMemory
 
 
 class TestBlankets:
@@ -91,3 +94,24 @@ def test_shared_neighbourhoods_change_no_answer(algorithm: str) -> None:
     assert tests[0] == tests[1]  # no neighbourhood is found twice
     backwards = serape.blankets(table, targets=table.names[::-1], algorithm=algorithm)
     assert {name: result.blanket for name, result in backwards.items()} == {n: r.blanket for n, r in alone.items()}
+
+
+@pytest.mark.parametrize("settings", [{}, {"random_state": 1}, {"max_tests": 10**6}])
+def test_evidence_is_gathered_with_shared_steps(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless the order of tests matters."""
+    table = random_table(np.random.default_rng(3), 500, [2, 3] * 5, 0.6)
+    recalled, recall = [], StepMemory.recall
+
+    def noted(self: StepMemory, key: Any) -> Any:
+        recalled.append(recall(self, key))
+        return recalled[-1]
+
+    monkeypatch.setattr(StepMemory, "recall", noted)
+    found = serape.blankets(table, algorithm="hiton-mb", **settings)
+    assert recalled == []
+    for name, result in found.items():
+        assert len(result.evidence) == 9
+        assert result.evidence.to_pandas().equals(
+            serape.markov_blanket(serape.Table(table.to_pandas()), name, "hiton-mb", **settings).evidence.to_pandas()
+        )
+    assert any(step is not None for step in recalled) == (not settings)

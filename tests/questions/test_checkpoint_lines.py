@@ -17,10 +17,11 @@ import serape
 from serape.independence.outcomes import Tally
 from serape.locking import LockedFile
 from serape.questions import checkpoint
-from serape.questions.checkpoint import Checkpoint, Kept
+from serape.questions.checkpoint import Checkpoint, Found
 from serape.questions.deciding import Weighed
 from serape.questions.query import Query
 from serape.search.associations import DecidingTest
+from serape.search.record import Record
 from serape.settings import RunSettings, Settings
 
 NAMES = ["a", "b", "c", "d", "e", "f"]
@@ -62,24 +63,26 @@ def test_all_that_was_added_is_there_again(tmp_path: Path) -> None:
     first.add_step(B, (A, C), Tally({1: 4}, {2: 1}))
     by_few_rows = DecidingTest(math.nan, 9.0, 1.0, False, 40, ())
     weighed = {B: Weighed(-6.0, SHOWN), C: Weighed(-5.0, None), D: Weighed(0.0, by_few_rows)}
-    first.add(A, (B, C, D), Tally({0: 5, 2: 3}), weighed, ["a note"], ["a step"])
+    counted = Record(A, Tally({0: 5, 2: 3}), ["a note"], steps=["a step"])
+    first.add(A, Found((B, C, D), counted, weighed))
     assert first.close() == []
     again, notes = read_again(tmp_path)
     assert notes == []
     assert again.common == Tally({0: 15})
     assert again.steps == {B: ((A, C), Tally({1: 4}, {2: 1}))}
     read = weighed | {D: Weighed(0.0, None)}
-    assert again.kept == {A: Kept((B, C, D), Tally({0: 5, 2: 3}), read, ["a note"])}
+    assert again.kept == {A: Found((B, C, D), counted, read)}
     assert again.counted == {"a step"}
     assert again.tests == 15 + 4 + 8
 
 
 def test_without_a_rate_nothing_is_weighed(tmp_path: Path) -> None:
     first = opened(tmp_path, fdr=None)
-    first.add(A, (B,), Tally({0: 5}), {}, [], [])
+    found = Found((B,), Record(A, Tally({0: 5})), {})
+    first.add(A, found)
     first.close()
     again, notes = read_again(tmp_path, fdr=None)
-    assert (again.kept, notes) == ({A: Kept((B,), Tally({0: 5}), {}, [])}, [])
+    assert (again.kept, notes) == ({A: found}, [])
     assert again.tests == 5
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import pickle
+from collections.abc import Sequence
 from itertools import count
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,7 +18,8 @@ from serape.independence.given_tests import GivenTests, VariableSets
 from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
 from serape.search import associations
-from serape.search.associations import Associations, DecidingTest, PoolAssociations, weaker
+from serape.search.associations import Associations, DecidingTest, weakest
+from serape.search.pools import PoolAssociations
 
 
 @pytest.mark.parametrize("many", [0, 1, 10])
@@ -232,10 +235,16 @@ def test_an_unreliable_test_shows_nothing() -> None:
     assert test.counted == 0.0
     shown = [DecidingTest(log_p, 1.0, 1.0, True, None, ()) for log_p in (-9.0, -7.0, -8.0)]
     separating = shown[0]._replace(separated=True)
-    assert weaker([None, *shown]) == shown[1]
-    assert weaker([*shown, separating]) == separating
-    assert weaker([*shown, test]) == test
-    assert weaker([None]) is None
+
+    def weakest_of(tests: Sequence[DecidingTest | None]) -> DecidingTest | None:
+        """Return the weakest test of stores, each of which has one, or none."""
+        stores = [SimpleNamespace(get=lambda x, target, test=test: test) for test in tests]
+        return weakest(cast("list[Associations]", stores), 0, 1)
+
+    assert weakest_of([None, *shown]) == shown[1]
+    assert weakest_of([*shown, separating]) == separating
+    assert weakest_of([*shown, test]) == test
+    assert weakest_of([None]) is None
     assert (test.rows, test.dof, test.given, test.separated) == (40, 3.0, (2,), False)
 
 
@@ -259,3 +268,38 @@ def test_the_weakest_associations_of_pools_are_found_by_member_and_target() -> N
             its = one.of(target)
             assert [its.get(x, target) for x in range(10)] == [expected.get((x, target)) for x in range(10)]
     assert pickle.dumps(kept) == unread  # what was found is not carried along
+
+
+def test_a_step_keeps_the_pairs_of_its_target_alone() -> None:
+    screen, found, log_alpha = answered()
+    kept, whole = Associations(), Associations()
+    for store in (kept, whole):
+        for target in (0, 31, 32):
+            store.note_screen(screen, target, log_alpha)
+            store.note_subsets(found, target, log_alpha)
+        store.note(32, 31, screen.outcome(0), ())
+    kept.keep_pairs_of(0)
+    assert all(kept.get(x, 0) == whole.get(x, 0) for x in range(1, 30))
+    assert {kept.get(x, target) for x in range(1, 33) for target in (31, 32)} == {None}
+    x, y = [x for x in range(1, 30) if kept.get(x, 0) is not None][:2]
+    kept, others = Associations(), [31, 32]
+    for target in others:
+        kept.note_screen(screen, target, log_alpha)
+        kept.note_subsets(found, target, log_alpha)
+    before = [kept.get(x, target) for target in others]
+    assert None not in before
+    kept.keep_pairs_of(x)
+    assert [kept.get(x, target) for target in others] == before
+    assert [kept.get(y, target) for target in others] == [None, None]
+
+
+def test_what_a_screen_shows_in_the_core_is_what_its_answers_show() -> None:
+    screen, _, log_alpha = answered()
+    plain = ScreenResult(screen.xs, (), screen.statistic, screen.dof, screen.reliable, screen.log_p)
+    shown = [screen.shown(x, log_alpha) for x in range(32)]
+    assert shown == [plain.shown(x, log_alpha) for x in range(32)]
+    assert [len(some) for some in shown].count(1) == len(screen.that_depend(log_alpha)) > 0
+    for level in (log_alpha, -1.0, log_alpha):  # also when another was asked for before
+        wanted = [plain.xs[k] for k in range(len(plain)) if plain.log_p[k] <= level]
+        assert screen.that_depend(level).xs.tolist() == wanted
+        assert screen.partition(level)[0].tolist() == [k for k in range(len(plain)) if plain.log_p[k] <= level]

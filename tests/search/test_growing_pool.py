@@ -154,9 +154,9 @@ def test_separations_are_pickled_with_those_not_looked_at() -> None:
     search = Search(test, alpha=0.05)
     gll_pc_nonsym(search, 3, GLL(by_association))
     (step,) = search._steps[3].values()
-    kept = pickle.loads(pickle.dumps(step.separations))
+    kept = pickle.loads(pickle.dumps(step.record.separations))
     assert isinstance(kept, Separations)
-    pairs = [(x, kept.get(x, 3), step.separations.get(x, 3)) for x in range(SIZE)]
+    pairs = [(x, kept.get(x, 3), step.record.separations.get(x, 3)) for x in range(SIZE)]
     assert all(one == other for _, one, other in pairs)
     assert any(one for _, one, _ in pairs)
 
@@ -200,12 +200,14 @@ def test_pools_of_many_targets_are_those_of_each(
     assert at_once.tally == plain.tally
     rate = FalseDiscoveryRate(0.05, "by")
     weighing, plain = search(threads, fdr=rate), search(fdr=rate)
-    pools, weakest = grow_pools(weighing, targets, known)
-    assert weakest is not None
+    pools = grow_pools(weighing, targets, known)
     for target in targets:
-        assert pools[target] == gll_pc_nonsym(plain, target, INTERLEAVED)
-        of_target = weakest.of(target)
-        assert all(of_target.get(x, target) == plain.weakest_association(x, target) for x in pools[target])
+        step = pools.step(target)
+        assert step.value == gll_pc_nonsym(plain, target, INTERLEAVED)
+        assert step.record.associations is not None
+        for x in step.value:
+            weakest = plain.weakest_association(x, target)
+            assert step.record.associations.get(x, target) == pools.weakest_of(x, target) == weakest
     assert weighing.tally == plain.tally
 
 

@@ -180,6 +180,6 @@ def test_inter_iapc_of_many_targets(seed: int, rows: int, subject: int | None, t
                 one_by_one(patch)
             members = list(inter_iapc_each(search, targets, among))
         sets = {(x, int(y)): search.separating_set(int(y), x) for x in targets for y in among if y != x}
-        found.append((members, search.tally, search.notes, sets, search._recorder.other_side))
+        found.append((members, search.tally, search.notes, sets, search.record.other_side))
     assert found[0] == found[1]
     assert any(found[0][0]) or rows == 60

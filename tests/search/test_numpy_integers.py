@@ -57,7 +57,7 @@ def prepare(search: serape.Search, v: Any) -> Any:
         for x in items:
             done(x, work(x, print))
 
-    search._compute_each = compute_each
+    search._work.compute_each = compute_each
     search.prepare(dependents, v([2, 3]))
     return [dependents(search, v(3)), dependents(search, v(2)), search.separating_set(v(3), v(1))]
 
@@ -100,7 +100,15 @@ def record_subsets(search: serape.Search, v: Any) -> Any:
     return [search.separating_set(v(x), v(target)) for x in (1, 2) for target in (0, 5)]
 
 
+def only_steps_about(search: serape.Search, v: Any) -> Any:
+    found = []
+    with search.only_steps_about(v(3)):
+        found += [search.step(("step", v(3)), v(3), lambda: 7), search.step(("step", v(4)), v(4), lambda: 8)]
+    return found
+
+
 CALLS: dict[str, Call] = {
+    "only_steps_about": only_steps_about,
     "read_as_independence": read_as_independence,
     "ask": lambda s, v: [s.ask(v(3), v(0)), s.ask(v(0), v(3), v([1, 2]))],
     "independent": lambda s, v: [s.independent(v(x), v(0), v([8])) for x in range(1, 8)],
@@ -143,6 +151,10 @@ CALLS: dict[str, Call] = {
         s.separate(v([1, 2, 3]), v(4), v([5, 6])),
         [s.ask(v(8), v(x)) for x in range(8)],
         [s.separating_set(v(x), v(y)) for x, y in permutations(range(VARIABLES), 2)],
+    ],
+    "weakest_of_sides": lambda s, v: [
+        s.dependents(v(0), v(range(1, VARIABLES))),
+        [s.weakest_of_sides(v(x), v(y)) for x, y in permutations(range(VARIABLES), 2)],
     ],
     "weakest_association": lambda s, v: [
         s.dependents(v(0), v(range(1, VARIABLES))),

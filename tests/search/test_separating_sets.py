@@ -126,9 +126,11 @@ SILENT = {
         "outside",
     ),
     *("rows_per_cell", "separating_set", "weakest_association", "may_join", "members", "blanket", "members_so_far"),
+    "weakest_of_sides",
     *("record_decision", "record_independence", "record_separation", "record_repeated"),
     *("reconcile_sides", "close_evidence", "log", "one_of", "record_subsets", "asks_plainly", "only_counts"),
     *("repeat", "repeat_screen"),  # of tests that were performed before
+    "only_steps_about",
 }
 """Those that perform no test."""
 FUNCTIONS: dict[str, Callable[[Search, Draw], object]] = {
@@ -489,5 +491,5 @@ def test_a_step_is_looked_through_before_others_ask() -> None:
     search = Search(G2(mixed_table(3, 400, 40)), cache=StepCache())
     asked_in_a_step(search, 0)
     (step,) = search._steps[0].values()
-    assert not step.separations._screens
+    assert not step.record.separations._screens
     assert search.separating_set(0, next(x for x in range(1, 40) if search.test.test(x, 0).log_p > -1)) is not None

@@ -21,8 +21,9 @@ from serape.progress import Progress
 from serape.search import Search, StepCache
 from serape.search.budget import Budget, BudgetSpent
 from serape.search.discoveries import FalseDiscoveryRate
-from serape.search.memo import NeedsOtherTarget, step_label
-from serape.search.prepared import Compute, PreparedStep, preparable
+from serape.search.memo import step_label
+from serape.search.prepared import Compute, preparable
+from serape.search.record import Step
 from serape.search.separations import Separations
 from serape.search.step_memory import StepMemory
 
@@ -57,7 +58,7 @@ class TestSettings:
         assert search.independent(B, A, [C])
         assert search.separating_set(A, B) == (C,)
         assert given_of(search, B, A) == (C,)
-        assert (search.steps_asked, search.steps_computed, search.notes) == ({}, [], [])
+        assert (search.record.steps, search.notes) == ([], [])
 
     @pytest.mark.parametrize("settings", [{"alpha": 1.5}, {"max_conditioning": -1}, {"random_state": "seed"}])
     def test_settings_that_make_no_sense_are_refused(self, settings: dict[str, Any]) -> None:
@@ -345,9 +346,11 @@ class TestAnnouncements:
     def test_a_search_about_one_variable_announces_nothing(self) -> None:
         test = Scripted()
         search = Search(test)
-        search.restrict_to = A
-        search.expect([A])
+        with search.only_steps_about(A):
+            search.expect([A])
         assert test.expected == []
+        search.expect([A])
+        assert test.expected == [[A]]
 
 
 class TestProgress:
@@ -453,7 +456,7 @@ class TestSteps:
         search = Search(Scripted({"ab": 0.5}), cache=cache)
         search.step(("step", A), A, lambda: search.screen(A, [B, C]))
         monkeypatch.setattr(Separations, "look_through_screens", never)
-        found: Separations = cache.recall(("step", A), never).separations
+        found: Separations = cache.recall(("step", A), never).record.separations
         assert found.get(A, B) == ()
 
     def test_a_step_keeps_what_the_search_keeps(self) -> None:
@@ -507,12 +510,14 @@ class TestSteps:
         without.step(("step", A), A, lambda: without.ask(B, A))
         assert without.weakest_association(B, A) is None
 
-    def test_a_search_about_one_variable_refuses_steps_about_others(self) -> None:
-        search = Search(Scripted())
-        search.restrict_to = A
-        assert search.step(("step", A), A, lambda: 7) == 7
-        with pytest.raises(NeedsOtherTarget):
-            search.step(("step", B), B, never)
+    def test_a_search_about_one_variable_ends_at_steps_about_others(self) -> None:
+        search, found = Search(Scripted()), []
+        with search.only_steps_about(A):
+            found.append(search.step(("step", A), A, lambda: 7))
+            found.append(search.step(("step", B), B, never))
+        with search.only_steps_about(None):
+            found.append(search.step(("step", A), A, never))
+        assert [*found, search.step(("step", B), B, lambda: 8)] == [7, 8]
 
     def test_later_searches_recall_steps_with_their_tests(self) -> None:
         memory, test = StepMemory(), Scripted()
@@ -533,7 +538,7 @@ class TestSteps:
         assert asked(compute_each=lambda *_: None) == (True, 1)  # what other processes record is not remembered
 
     def test_a_prepared_step_counts_when_it_is_asked_for(self) -> None:
-        def compute_each(work: Compute, items: Sequence[int], done: Callable[[int, PreparedStep | None], None]) -> None:
+        def compute_each(work: Compute, items: Sequence[int], done: Callable[[int, Step[Any] | None], None]) -> None:
             for x in items:
                 done(x, work(x, lambda _: None))
 
@@ -567,16 +572,16 @@ class TestStepsOfACheckpoint:
 
     def test_steps_are_named_if_somebody_asks(self) -> None:
         search = self.searched(None)
-        assert (search.steps_asked, search.steps_computed) == ({}, [])
+        assert search.record.steps == []
         assert search.tally == Tally({0: 1}, {0: 1})
         search = self.searched(set())
-        assert (search.steps_asked, search.steps_computed) == ({self.LABEL: A}, [self.LABEL])
+        assert search.record.steps == [self.LABEL]
         assert search.tally == Tally({0: 1}, {0: 1})
         assert search.notes == ["noted"]
 
     def test_what_was_counted_before_does_not_count_again(self) -> None:
         search = self.searched({self.LABEL})
-        assert (search.steps_asked, search.steps_computed) == ({self.LABEL: A}, [self.LABEL])
+        assert search.record.steps == [self.LABEL]
         assert search.tally == Tally()
         assert search.notes == []
 

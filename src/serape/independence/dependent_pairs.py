@@ -233,7 +233,7 @@ class KnownDependents(NativeScreenResult):
         self._pairs = pairs
         self._target = target
         self._log_p = _core.chi_square_log_sf
-        self._at_dependent: tuple[NDArray[np.intp], ScreenResult] | None = None
+        self._at_dependent: tuple[NDArray[np.intp], NativeScreenResult] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return KnownDependents, (self._pairs, self._target, self.xs)
@@ -257,13 +257,13 @@ class KnownDependents(NativeScreenResult):
         """Return the answers for some of the candidates."""
         return KnownDependents(self._pairs, self._target, candidates)
 
-    def at(self, indices: NDArray[np.intp]) -> ScreenResult:
+    def at(self, indices: NDArray[np.intp]) -> NativeScreenResult:
         """Return the answers at some indices."""
         if self._at_dependent is not None and indices is self._at_dependent[0]:
             return self._at_dependent[1]
         return super().at(indices)
 
-    def _known(self, log_alpha: float) -> tuple[NDArray[np.intp], ScreenResult] | None:
+    def _known(self, log_alpha: float) -> tuple[NDArray[np.intp], NativeScreenResult] | None:
         """Return the indices of the answers that show dependence, and these; None if all must be looked at."""
         if log_alpha != self._pairs.log_alpha or not _core.ascending(self.xs):
             return None
@@ -277,7 +277,7 @@ class KnownDependents(NativeScreenResult):
     def that_depend(self, log_alpha: float) -> ScreenResult:
         """Return the answers that show dependence."""
         known = self._known(log_alpha)
-        return super().that_depend(log_alpha) if known is None else known[1]
+        return super().that_depend(log_alpha) if known is None else known[1].alone()
 
     def partition(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the indices of the answers that show dependence, and of those that show independence."""

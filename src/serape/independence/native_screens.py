@@ -20,6 +20,9 @@ class NativeScreenResult(ScreenResult):
     Ranking and verdicts need p-values only where degrees of freedom differ, or close to alpha.
     """
 
+    _parted: tuple[float, tuple[NDArray[np.intp], NDArray[np.intp]], NativeScreenResult] | None = None
+    """The log alpha of `that_depend`, the partition, and the answer: a search and its algorithm ask for the same."""
+
     def __init__(self, candidates: NDArray[np.uint32], given: tuple[int, ...], answers: _core.ScreenAnswers) -> None:
         self.xs = candidates
         self.given = given
@@ -54,7 +57,11 @@ class NativeScreenResult(ScreenResult):
     def __reduce__(self) -> tuple[Any, ...]:
         return _of_arrays, (self.xs, self.given, *self._answers.arrays())
 
-    def _select(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> ScreenResult:
+    def at(self, indices: NDArray[np.intp]) -> NativeScreenResult:
+        """Return the answers at some indices."""
+        return self._select(self.xs[indices], indices)
+
+    def _select(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> NativeScreenResult:
         return NativeScreenResult(xs, self.given, self._answers.at(indices))
 
     def _of_arrays(self) -> Callable[..., ScreenResult]:
@@ -62,7 +69,20 @@ class NativeScreenResult(ScreenResult):
 
     def partition(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the indices of the answers that show dependence, and of those that show independence."""
-        return self._answers.partition(log_alpha)
+        parted = self._parted
+        return parted[1] if parted is not None and parted[0] == log_alpha else self._answers.partition(log_alpha)
+
+    def that_depend(self, log_alpha: float) -> ScreenResult:
+        """Return the answers that show dependence."""
+        parted = self._parted
+        if parted is None or parted[0] != log_alpha:
+            parts = self._answers.partition(log_alpha)
+            parted = self._parted = log_alpha, parts, self.at(parts[0])
+        return parted[2].alone()
+
+    def alone(self) -> NativeScreenResult:
+        """Return the same answers without the arrays that were made of them, which would be kept with them."""
+        return NativeScreenResult(self.xs, self.given, self._answers)
 
     def dependents(self, log_alpha: float) -> list[int]:
         """Return the candidates whose answers show dependence, the strongest first; ties by position."""
@@ -79,6 +99,10 @@ class NativeScreenResult(ScreenResult):
     def each(self) -> list[tuple[int, int, float, float]]:
         """Return index, x, log p and statistic of the reliable answers."""
         return self._answers.each(self.xs)
+
+    def shown(self, x: int, log_alpha: float) -> list[tuple[float, int]]:
+        """Return log p and index of the answers that show x to be dependent."""
+        return self._answers.shown(self.xs, x, log_alpha)
 
     def strongest(self) -> tuple[list[int], float]:
         """Return the indices of the strongest reliable answers (several if they tie exactly) and their log p."""

@@ -185,6 +185,11 @@ class ScreenResult:
         found: list[int] = (self.xs == x).nonzero()[0].tolist()
         return found
 
+    def shown(self, x: int, log_alpha: float) -> list[tuple[float, int]]:
+        """Return log p and index of the answers that show x to be dependent: reliable, with a log p up to a value."""
+        outcomes = ((self.outcome(k), k) for k in self.indices_of(x))
+        return [(outcome.log_p, k) for outcome, k in outcomes if outcome.reliable and outcome.log_p <= log_alpha]
+
     def given_of(self, index: int) -> tuple[int, ...]:
         """Return the conditioning set of one answer."""
         del index

@@ -7,19 +7,18 @@ about each target itself and collect them; the searches that follow find them in
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from serape.independence.base import IndependenceTest
-from serape.independence.outcomes import Tally
 from serape.independence.screens import ScreenResult
 from serape.parallel.map import parallel_map
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.search import Budget, Search
-from serape.search.memo import NeedsOtherTarget, StepCache
+from serape.search.memo import StepCache
+from serape.search.record import Record
 
 
 class Asked(Protocol):
@@ -58,36 +57,35 @@ def precompute_steps(
     budget: Budget | None = None,
     *,
     duplicates: bool = False,
-) -> dict[int, Tally]:
+) -> dict[int, Record]:
     """Compute the steps about each target itself, if there are several workers.
 
-    Returns the tests performed for each target. Their time counts towards the `budget`. With `duplicates`, duplicate
+    Returns what was counted for each target. Its time counts towards the `budget`. With `duplicates`, duplicate
     columns are candidates too.
     """
-    tallies: dict[int, Tally] = {}
+    counted: dict[int, Record] = {}
     if cache is None or jobs == 1:
-        return tallies
+        return counted
     bar = ProgressBar("steps", len(targets), None if callable(progress) else progress)
     own = os.getpid()
 
-    def compute(target: int, watch: ProgressCallback) -> tuple[bytes | None, Tally]:
+    def compute(target: int, watch: ProgressCallback) -> tuple[bytes | None, Record]:
         search = query.search(None if duplicates else target, watch=watch, marginals=known, cache=cache)
-        search.restrict_to = target
-        with contextlib.suppress(NeedsOtherTarget):
+        with search.only_steps_about(target):
             query.answer(search, target)
-        return None if os.getpid() == own else cache.pickled(target), search.tally
+        return None if os.getpid() == own else cache.pickled(target), search.record.of_counts()
 
-    def keep(target: int, answer: tuple[bytes | None, Tally]) -> None:
-        steps, tallies[target] = answer
+    def keep(target: int, answer: tuple[bytes | None, Record]) -> None:
+        steps, counted[target] = answer
         if steps is not None:
             cache.add_pickled(target, steps)
-        bar.advance(query.source.variables[target], (), tallies[target].performed, 0)
+        bar.advance(query.source.variables[target], (), counted[target].tally.performed, 0)
 
     try:
         parallel_map(compute, targets, jobs, keep, test=query.source, budget=budget)
     finally:
         bar.close()
-    return tallies
+    return counted
 
 
 def precompute_sets(
@@ -97,22 +95,21 @@ def precompute_sets(
     known: Mapping[int, ScreenResult],
     cache: StepCache,
     budget: Budget | None,
-    done: Callable[[int, tuple[int, ...], Tally], None],
+    done: Callable[[int, tuple[int, ...], Record], None],
 ) -> None:
     """Compute the step about each target where it is the only one and a set of variables; nothing else is kept.
 
-    Calls `done` with each set and the tests performed for it.
+    Calls `done` with each set and what was counted for it.
     """
 
-    def compute(target: int, watch: ProgressCallback) -> tuple[tuple[int, ...], Tally]:
+    def compute(target: int, watch: ProgressCallback) -> tuple[tuple[int, ...], Record]:
         search = query.search(None, watch=watch, marginals=known, cache=cache, keep_separations=False)
-        search.restrict_to = target
-        with contextlib.suppress(NeedsOtherTarget):
+        with search.only_steps_about(target):
             query.answer(search, target)
-        return cache.take_set(target), search.tally
+        return cache.take_set(target), search.record.of_counts()
 
-    def keep(target: int, answer: tuple[tuple[int, ...], Tally]) -> None:
-        cache.sets[target] = answer[0]
+    def keep(target: int, answer: tuple[tuple[int, ...], Record]) -> None:
+        cache.pools.of[target] = answer[0]
         done(target, *answer)
 
     parallel_map(compute, targets, jobs, keep, test=query.source, budget=budget)

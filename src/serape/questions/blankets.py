@@ -10,7 +10,6 @@ from serape._keywords import Keywords
 from serape.checks import is_several
 from serape.errors import InputTypeError, shown
 from serape.independence import table_of
-from serape.independence.outcomes import Tally
 from serape.independence.screens import ScreenResult
 from serape.parallel.marginals import marginal_tests, shared_tests
 from serape.parallel.precompute import precompute_steps
@@ -19,6 +18,7 @@ from serape.questions.query import Query
 from serape.questions.run import Run
 from serape.results.blankets import Blankets
 from serape.results.result import Result
+from serape.search.record import Record
 from serape.settings import RunSettings, Settings, question
 from serape.types import LocalAlgorithm
 
@@ -42,7 +42,8 @@ def blankets(
     times variables, where the answers would not fit into memory, each target performs its own.) Divide-and-conquer
     algorithms also find the neighbourhoods of a target's neighbours; each neighbourhood is found once for all targets.
     The answers are those of single searches; the `tests` of a result are those that no earlier target had performed, so
-    they depend on the order. A search of its own gathers the evidence of a result when it is first used.
+    they depend on the order. A search of its own gathers the evidence of a result when it is first used;
+    these searches share their steps (docs/memory.md).
 
     `n_jobs` processes work on different targets, if the work takes more than a moment (docs/cores.md); the answers do
     not depend on it. A callable `progress` is called after each target, with its name, blanket and number of tests.
@@ -90,16 +91,19 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
     cache = query.cache(len(positions)) if settings.max_tests is None else None  # a count of tests for each target
     notes: list[str] = []
     common = query.excluded(-1)
-    precomputed: dict[int, Tally] = {}
+    precomputed: dict[int, Record] = {}
+    again = query.remembering_steps()  # for the evidence
 
     def one(target: int, watch: ProgressCallback) -> Result:
         # Other targets have the first of several duplicates as a candidate; a target that is a duplicate does not.
         shared = cache if query.excluded(target) == common else None
-        result = query.run(target, watch=watch, marginals=known, cache=shared, notes=notes)
-        return result if target not in precomputed else result.with_added_tests(precomputed[target])
+        counted = precomputed.get(target)
+        return query.run(target, watch=watch, marginals=known, cache=shared, notes=notes, counted=counted)
 
     def done(target: int, result: Result) -> None:
-        found[target] = query.attached(target, result)
+        if result.trace is not None and not result.trace.at_hand:
+            result = query.detached(result)
+        found[target] = again.attached(target, result)
         bar.advance(result.target, result.blanket, result.tests, result.skipped)
 
     with call.part(), call.bar("blankets", len(positions)) as bar:

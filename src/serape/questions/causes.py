@@ -137,7 +137,7 @@ class _Search:
         # A hidden common cause can join two variables that have no arc, so knowledge of arcs bars nothing there.
         knowledge = None if algorithm.hidden else query.knowledge
         if algorithm.hidden:
-            self.search.notes += unused_pairs_note(query.knowledge, query.source.variables)
+            self.search.notes.extend(unused_pairs_note(query.knowledge, query.source.variables))
         self.local = LocalGraph(self.search, self.learn, query.source.variables, knowledge)
         self.ancestral: PartialAncestralGraph | None = None
         self.through: dict[int, set[int]] = {}
@@ -164,7 +164,7 @@ class _Search:
             search.reconcile_sides(members)
             self.deciding = deciding = Deciding(search, x, answer, discoveries, by_subsets=self.query.by_subsets)
             answer = without_weak(query, search, x, answer, deciding)
-            search.notes += query.warnings(search, x, {int(y) for y in answer.blanket or ()}, deciding)
+            search.notes.extend(query.warnings(search, x, {int(y) for y in answer.blanket or ()}, deciding))
             search.close_evidence()
             self.discoveries = discoveries
             self.through = {int(s): {int(c) for c in near} for s, near in (answer.spouses or {}).items()}

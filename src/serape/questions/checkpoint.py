@@ -15,7 +15,7 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +30,7 @@ from serape.questions.deciding import Weighed
 from serape.questions.identity import differences, identity
 from serape.questions.query import Query
 from serape.search.associations import DecidingTest
+from serape.search.record import Record
 from serape.settings import RunSettings
 from serape.wording import setting
 
@@ -40,14 +41,14 @@ _MAX_COUNT = 1 << 53  # no run performs so many tests
 _CHECKSUM = ', "checksum": "'
 
 
-class Kept(NamedTuple):
-    """The neighbourhood of a target, as a file keeps it."""
+class Found(NamedTuple):
+    """The neighbourhood of a target, as a search finds it and a file keeps it."""
 
     neighbours: tuple[int, ...]
-    tally: Tally
+    record: Record
+    """What was counted for it."""
     weighed: dict[int, Weighed]
     """With a false discovery rate, what counts for each neighbour."""
-    notes: list[str]
 
 
 class Checkpoint:
@@ -55,7 +56,7 @@ class Checkpoint:
 
     def __init__(self, path: Path, query: Query) -> None:
         self.path = path
-        self.kept: dict[int, Kept] = {}
+        self.kept: dict[int, Found] = {}
         """The neighbourhoods that the file had when it was opened, by target."""
         self.counted: set[str] = set()
         """The shared steps whose tests are among those of the neighbourhoods."""
@@ -77,7 +78,7 @@ class Checkpoint:
     @property
     def tests(self) -> int:
         """The number of tests behind what the file has."""
-        tallies = [*(kept.tally for kept in self.kept.values()), *(tally for _, tally in self.steps.values())]
+        tallies = [*(kept.record.tally for kept in self.kept.values()), *(tally for _, tally in self.steps.values())]
         return sum(tally.performed for tally in tallies) + (0 if self.common is None else self.common.performed)
 
     def check_budget(self, settings: RunSettings) -> None:
@@ -88,17 +89,11 @@ class Checkpoint:
                 f"{setting('max_tests', settings.max_tests)} leaves none; pass a larger number, or choose another file"
             )
 
-    def add(
-        self,
-        target: int,
-        neighbours: tuple[int, ...],
-        tally: Tally,
-        weighed: Mapping[int, Weighed],
-        notes: Sequence[str],
-        steps: Sequence[str],
-    ) -> None:
+    def add(self, target: int, found: Found) -> None:
         """Write one neighbourhood to the file, with the shared steps whose tests are among its own."""
-        entry = self._entry("target", target, neighbours, tally) | {"notes": list(notes), "steps": list(steps)}
+        neighbours, record, weighed = found
+        entry = self._entry("target", target, neighbours, record.tally)
+        entry |= {"notes": record.notes, "steps": list(dict.fromkeys(record.steps))}
         if self._judged:
             entry["log_p"] = [weighed[x].log_p for x in neighbours]
             entry["deciding"] = [self._written(weighed[x].test) for x in neighbours]
@@ -258,7 +253,7 @@ class Checkpoint:
         _require(isinstance(notes, list) and isinstance(steps, list))
         _require(all(isinstance(text, str) for text in (*notes, *steps)))
         self.counted.update(steps)
-        self.kept[target] = Kept(neighbours, tally, weighed, notes)
+        self.kept[target] = Found(neighbours, Record(target, tally, notes, steps=steps), weighed)
 
     def _weighed(self, line: dict[str, Any], target: int, neighbours: tuple[int, ...]) -> dict[int, Weighed]:
         """Return what counts for each neighbour."""

@@ -58,8 +58,12 @@ NOTHING = Weighed(0.0, None)
 
 def of_edge(search: Search, x: int, y: int, *, either: bool) -> Weighed:
     """Return what counts for an edge: the weakest association of the two, from either side."""
-    sides = (search.weakest_association(x, y), search.weakest_association(y, x))
-    return of_sides([None if test is None else Weighed(test.counted, test) for test in sides], either=either)
+    return of_tests(search.weakest_of_sides(x, y), either=either)
+
+
+def of_tests(tests: Iterable[DecidingTest], *, either: bool) -> Weighed:
+    """Return what counts for an edge: the weakest association of each side that is known."""
+    return of_sides([Weighed(test.counted, test) for test in tests], either=either)
 
 
 def of_sides(sides: Iterable[Weighed | None], *, either: bool) -> Weighed:

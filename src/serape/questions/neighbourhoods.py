@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb
-from typing import NamedTuple
 
 from serape.errors import embedded
 from serape.independence.outcomes import Tally
@@ -24,11 +23,13 @@ from serape.parallel.marginals import marginal_blocks, marginal_tests, shared_te
 from serape.parallel.precompute import precompute_sets, precompute_steps
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
-from serape.questions.checkpoint import Checkpoint
-from serape.questions.deciding import Weighed, of_edge, of_sides
+from serape.questions.checkpoint import Checkpoint, Found
+from serape.questions.deciding import Weighed, of_sides, of_tests
 from serape.questions.query import Query
 from serape.questions.run import Run
-from serape.search import BudgetSpent
+from serape.search import BudgetSpent, Search
+from serape.search.associations import DecidingTest
+from serape.search.record import Record
 from serape.skeletons.skeleton import without_collector
 from serape.types import Rule
 
@@ -45,17 +46,6 @@ class Neighbourhoods:
     """With a false discovery rate, by variable and neighbour, what counts for the edge."""
 
 
-class _One(NamedTuple):
-    """What the search for one target found."""
-
-    neighbours: tuple[int, ...]
-    tally: Tally
-    notes: list[str]
-    weighed: dict[int, Weighed]
-    steps: list[str]
-    """Of a run with a checkpoint, the shared steps whose tests are in the tally."""
-
-
 class _Targets:
     """The searches for targets, which share tests and steps."""
 
@@ -68,7 +58,8 @@ class _Targets:
         self.steps_are_sets = query.algorithm.steps_are_sets
         self.needs_sets_alone = self.steps_are_sets and query.fdr is None
         self.known: Mapping[int, ScreenResult] = {}
-        self.precomputed: dict[int, Tally] = {}
+        self.precomputed: dict[int, Record] = {}
+        self._sides: dict[tuple[int, int], list[DecidingTest]] = {}
         self.tally = Tally()
         """The tests that belong to no single target."""
 
@@ -91,8 +82,8 @@ class _Targets:
             return
         if self.needs_sets_alone and self.cache is not None and checkpoint is not None:
             kept = checkpoint.steps
-            self.cache.sets.update((x, found) for x, (found, _) in kept.items())
-            self.precomputed.update((x, kept[x][1]) for x in targets if x in kept)
+            self.cache.pools.of.update((x, found) for x, (found, _) in kept.items())
+            self.precomputed.update((x, Record(x, kept[x][1])) for x in targets if x in kept)
             targets = [x for x in targets if x not in kept]
         level = math.log(query.alpha)
         self.known = marginal_tests(query.source, every, query.knowledge, self.jobs, level)
@@ -161,9 +152,7 @@ class _Targets:
             some = targets[begin : begin + _AT_ONCE]
             search = query.search(None, self.jobs, marginals=self.known, cache=self.cache, keep_separations=False)
             found = ask(search, some, self.known, **query.options)
-            self.cache.sets.update(found.of)
-            if found.weakest is not None:
-                self.cache.associations.update(dict.fromkeys(found.of, found.weakest))
+            self.cache.pools.add(found)
             self.tally.merge(search.tally)
             bar.advance_by(len(found.of), search.tally.performed)
             left += [x for x in some if x not in found.of]
@@ -174,11 +163,11 @@ class _Targets:
     def _find_sets(self, targets: Sequence[int], checkpoint: Checkpoint | None, bar: ProgressBar) -> None:
         names = self.query.source.variables
 
-        def done(target: int, found: tuple[int, ...], tally: Tally) -> None:
-            self.precomputed[target] = tally
+        def done(target: int, found: tuple[int, ...], record: Record) -> None:
+            self.precomputed[target] = record
             if checkpoint is not None:
-                checkpoint.add_step(target, found, tally)
-            bar.advance(names[target], (), tally.performed, 0)
+                checkpoint.add_step(target, found, record.tally)
+            bar.advance(names[target], (), record.tally.performed, 0)
             if self.budget is not None:
                 self.budget.check()
 
@@ -187,7 +176,7 @@ class _Targets:
 
     def known_neighbours(self, targets: list[int]) -> dict[int, tuple[int, ...]]:
         """Return the parents and children of targets that follow from known sets: those of all their members too."""
-        sets = {} if self.cache is None or self.cache.counted is not None else self.cache.sets
+        sets = {} if self.cache is None or self.cache.counted is not None else self.cache.pools.of
         query = self.query
         symmetric = query.algorithm.symmetric(query.options)
         all_are_known = len(sets) == len(query.source.variables)
@@ -204,20 +193,20 @@ class _Targets:
         """Return what counts for the edges to neighbours that follow from known sets, with a false discovery rate."""
         if self.query.fdr is None or self.cache is None:
             return {}
-        cache, either = self.cache, self.query.algorithm.either_side
+        pools, either = self.cache.pools, self.query.algorithm.either_side
         both = self.query.algorithm.symmetric(self.query.options)
 
         def side(x: int, y: int) -> Weighed | None:
             """Return the weakest association of a member of the set of x."""
-            test = None if (pools := cache.associations.get(x)) is None else pools.get(y, x)
+            test = pools.weakest_of(y, x)
             return None if test is None else Weighed(test.counted, test)
 
         def edge(x: int, y: int) -> Weighed:
-            return of_sides([side(x, y), side(y, x) if both and y in cache.sets[x] else None], either=either)
+            return of_sides([side(x, y), side(y, x) if both and y in pools.of[x] else None], either=either)
 
         return {x: {y: edge(x, y) for y in neighbours} for x, neighbours in known.items()}
 
-    def find(self, target: int, watch: ProgressCallback) -> _One:
+    def find(self, target: int, watch: ProgressCallback) -> Found:
         """Find the parents and children of one target."""
         query = self.query
         search = query.search(
@@ -236,15 +225,22 @@ class _Targets:
         weighed = {}
         if query.fdr is not None:
             either = query.algorithm.either_side
-            weighed = {x: of_edge(search, x, target, either=either) for x in neighbours}
+            weighed = {x: of_tests(self._sides_of(search, x, target), either=either) for x in neighbours}
         if self.budget is not None:
             self.budget.spent += search.tally.performed
         if target in self.precomputed:
-            search.tally.merge(self.precomputed[target])
-        own = [label for label, about in search.steps_asked.items() if about == target]
-        return _One(
-            neighbours, search.tally, search.notes, weighed, list(dict.fromkeys([*search.steps_computed, *own]))
-        )
+            search.record.count(self.precomputed[target])
+        return Found(neighbours, search.record.of_counts(), weighed)
+
+    def _sides_of(self, search: Search, x: int, target: int) -> list[DecidingTest]:
+        """Return the weakest associations of an edge; the search for its other end is told them, if it has the same."""
+        known = self._sides.pop((target, x), None)
+        if known is not None:
+            return known[::-1]
+        found = search.weakest_of_sides(x, target)
+        if self.steps_are_sets and self.query.algorithm.symmetric(self.query.options):
+            self._sides[x, target] = found
+        return found
 
 
 def find_neighbourhoods(
@@ -259,9 +255,9 @@ def find_neighbourhoods(
     shares = searches.shares(targets, checkpoint)
     if checkpoint is not None:
         checkpoint.check_budget(run.settings)
-        for target, (neighbours, tally, weighed, notes) in checkpoint.kept.items():
-            done[target] = neighbours, notes, weighed
-            run.tally.merge(tally)
+        for target, (neighbours, record, weighed) in checkpoint.kept.items():
+            done[target] = neighbours, record.notes, weighed
+            run.tally.merge(record.tally)
         if run.budget is not None:
             run.budget.spent += checkpoint.tests
         if not shares:  # it keeps the answers of runs that do
@@ -271,12 +267,13 @@ def find_neighbourhoods(
     if checkpoint is not None and searches.cache is not None:
         searches.cache.counted = checkpoint.counted
 
-    def keep(target: int, answer: _One) -> None:
-        neighbours, tally, notes, weighed, steps = answer
-        done[target] = neighbours, notes, weighed
+    def keep(target: int, answer: Found) -> None:
+        neighbours, record, weighed = answer
+        tally = record.tally
+        done[target] = neighbours, record.notes, weighed
         run.tally.merge(tally)
         if checkpoint is not None:
-            checkpoint.add(target, neighbours, tally, weighed, notes, steps)
+            checkpoint.add(target, answer)
         bar.advance(names[target], tuple(names[x] for x in neighbours), tally.performed, tally.skipped)
 
     def keep_known() -> None:
@@ -288,14 +285,14 @@ def find_neighbourhoods(
                 (target, (neighbours, [], weighed.get(target, {}))) for target, neighbours in known.items() if simple
             )
         if simple:
-            counted = [searches.precomputed[target] for target in known if target in searches.precomputed]
+            counted = [searches.precomputed[target].tally for target in known if target in searches.precomputed]
             for tally in counted:
                 run.tally.merge(tally)
             bar.advance_by(len(known), sum(tally.performed for tally in counted))
         else:
             for target, neighbours in known.items():
-                tally = searches.precomputed.get(target, Tally())
-                keep(target, _One(neighbours, tally, [], weighed.get(target, {}), []))
+                counts = searches.precomputed.get(target, Record(target))
+                keep(target, Found(neighbours, counts, weighed.get(target, {})))
 
     with run.bar("neighbourhoods", len(rest)) as bar:
         try:

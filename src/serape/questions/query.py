@@ -39,6 +39,7 @@ from serape.results.explanation import Evidence
 from serape.results.result import Result
 from serape.search import Budget, FalseDiscoveryRate, Positions, Search, StepCache, StepMemory
 from serape.search.budget import stopped_note
+from serape.search.record import Record
 from serape.settings import RunSettings, SearchSettings, Settings
 from serape.types import Finds
 from serape.wording import setting
@@ -70,7 +71,8 @@ class Query:
     min_effect: float | None = None
     asked: SearchSettings = field(default_factory=SearchSettings)
     """The settings as the caller gave them."""
-    memory: StepMemory | None = field(default=None, init=False, repr=False, compare=False)
+    memory: StepMemory | None = field(default=None, repr=False, compare=False)
+    """The steps of earlier questions that differ in the target alone; no other question takes them over."""
 
     @classmethod
     def resolve(
@@ -137,7 +139,12 @@ class Query:
 
     def on(self, data: Any) -> Query:
         """Return the same question about other data with the same columns."""
-        return replace(self, source=self.make_source(data))
+        return replace(self, source=self.make_source(data), memory=None)
+
+    def remembering_steps(self) -> Query:
+        """Return the same question with a memory of the steps that its targets share, if their order is no matter."""
+        ordered = self.random_state is not None or self.run_settings.max_tests is not None
+        return replace(self, memory=None if ordered else StepMemory())
 
     def position(self, target: object) -> int:
         """Return the position of a variable that can be a target."""
@@ -164,7 +171,7 @@ class Query:
         knowledge, known, named = resolve_constraints(
             self.source, asked, targets, adjacent=self.finds != "blanket", symmetric=symmetric
         )
-        return replace(self, knowledge=knowledge, known=known, constraints=named)
+        return replace(self, knowledge=knowledge, known=known, constraints=named, memory=None)
 
     # --- asking --------------------------------------------------------------------------------------------------
 
@@ -179,6 +186,7 @@ class Query:
         *,
         warn: bool = False,
         budget: Budget | None = None,
+        counted: Record | None = None,
     ) -> Result:
         """Ask the question about a target.
 
@@ -186,7 +194,7 @@ class Query:
         With a cache, evidence is not kept: a search of its own gathers it when it is first used. `notes` are added to
         those of the result. If `warn`, more notes name what to doubt: candidates that cannot be tested reliably given
         the answer (one more screen finds them, if tests were skipped), likely leaks, and members by chance.
-        A `budget` is that of a larger call.
+        A `budget` is that of a larger call, and `counted` what it has counted for the target in advance.
         """
         run = Run(replace(self.run_settings, progress=watch or False), self.source, TARGET_SECONDS, budget=budget)
         search = self.search(target, threads, watch, marginals, cache, run.budget)
@@ -194,6 +202,8 @@ class Query:
             answer, discoveries = self.discovered(search, target)
         if run.budget is not None:
             run.budget.spent += search.tally.performed
+        if counted is not None:
+            search.record.count(counted)
         if not run.complete:
             search.notes.append(stopped_note(run.ended))
             members: Sequence[int] = search.members_so_far(target)
@@ -208,7 +218,7 @@ class Query:
         if marginals is None and cache is None and search.tally.skipped and not search.tally.performed:
             search.notes.append("no test is reliable: there are too few rows for any answer about the target")
         elif warn:
-            search.notes += self.warnings(search, target, self._members(answer), deciding)
+            search.notes.extend(self.warnings(search, target, self._members(answer), deciding))
         return self.result_of(
             search, target, answer, discoveries, run.seconds, cache, notes, deciding=deciding, complete=True
         )
@@ -288,7 +298,7 @@ class Query:
     def conditioning_on_one_more(self) -> Query:
         """Return the same query with conditioning sets of up to one more member."""
         bound = self.max_conditioning
-        return self if bound is None else replace(self, max_conditioning=bound + 1)
+        return self if bound is None else replace(self, max_conditioning=bound + 1, memory=None)
 
     def cache(self, targets: int) -> StepCache | None:
         """Return a cache that searches for many targets can share, or None if it has no use."""

@@ -96,7 +96,7 @@ def region(
         weigh_edges(search, found)
         found.weakest = found.weakest.replaced_by({edge: test for edge, (_, test) in grown.judged().items()})
         if weak := remove_weak_edges(query, found):
-            search.notes += weak
+            search.notes.extend(weak)
             grown.forget_unreached(at)
     if not run.complete and not run.interrupted:
         run.notes.append(f"{run.ended}: the region is as far as it was found")

@@ -10,7 +10,6 @@ from serape.data.table import Table
 from serape.independence import IndependenceTest
 from serape.independence.on_engine import on_engine
 from serape.questions.query import Query
-from serape.search import StepMemory
 from serape.search.step_memory import STEP_BYTES
 from serape.settings import Settings
 from serape.types import Finds
@@ -34,22 +33,21 @@ def resolve(data: Any, finds: Finds, settings: Settings) -> Query:
     key = "question", finds, id(settings)
     found: _Known | None = data.memory.get(key)
     if found is not None:
-        return _with_source(
-            found.query, on_engine(found.make_source(data), "gpu" if settings.run.engine == "gpu" else "cpu")
-        )
+        source = on_engine(found.make_source(data), "gpu" if settings.run.engine == "gpu" else "cpu")
+        return _with_source(found.query, source)
     query = Query.resolve(data, finds, settings)
     source = query.source
     if source.made_again_from is not None and not source.notes:
         make = partial(type(source), **{name: getattr(source, name) for name in source.made_again_from})
+        query = query.remembering_steps()
         _ = query.reported, query.own  # which depend on the test
-        ordered = query.random_state is not None or settings.run.max_tests is not None
-        query.__dict__["memory"] = None if ordered else StepMemory()
         known = _Known(settings, _with_source(query, None), make)  # keeps the id from being reused
         data.memory.put(key, known, STEP_BYTES)
     return query
 
 
 def _with_source(query: Query, source: IndependenceTest | None) -> Query:
+    """Return the same question with an equal test; what follows from it is not made again."""
     made = object.__new__(Query)
     made.__dict__.update(query.__dict__, source=source)
     return made

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from serape.data.provenance import Provenance
 from serape.errors import OptionError, abbreviate, is_integer, suggestion, worded
-from serape.independence.outcomes import Tally
 from serape.markup import plain
 from serape.records import Records
 from serape.results.call import Call
@@ -170,17 +168,6 @@ class Result(ResultKind, file="serape-result-1"):
         from serape.results.blanket_picture import draw_blanket
 
         return self._drawn(path, lambda: draw_blanket(self, ax=ax))
-
-    def with_added_tests(self, tally: Tally) -> Result:
-        """Return the result with the tests added that were performed for it in advance."""
-        by_size = Counter(tally.tests_by_size)
-        by_size.update(self.tests_by_size)
-        return replace(
-            self,
-            tests=self.tests + tally.performed,
-            tests_by_size=dict(sorted(by_size.items())),
-            skipped=self.skipped + tally.skipped,
-        )
 
     # --- saving --------------------------------------------------------------------------------------------------
 

@@ -8,10 +8,11 @@ from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.progress import Progress
 from serape.search.budget import Budget, BudgetSpent
 from serape.search.discoveries import FalseDiscoveryRate
-from serape.search.growing_pool import Pools, can_grow_pool, grow_pool, grow_pools
+from serape.search.growing_pool import can_grow_pool, grow_pool, grow_pools
 from serape.search.members import Members
 from serape.search.memo import StepCache, memoised
 from serape.search.min_association import MinAssociation
+from serape.search.pools import Pools
 from serape.search.prepared import preparable
 from serape.search.search import Positions, Search
 from serape.search.step_memory import StepMemory

@@ -7,19 +7,17 @@ explanation says are read from here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from serape.independence.given_tests import GivenTests, VariableSets
 from serape.independence.outcomes import Outcome
 from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
 
 _FEW = 100  # answers of a screen that are kept whole
 _MANY = 64  # answers about one target that are put by
+_SEPARATES = 0.0  # the log p that counts for a test that separates
 _NONE: Mapping[int, Found] = {}
 
 
@@ -53,6 +51,7 @@ class DecidingTest(NamedTuple):
 Answers = ScreenResult | SubsetResult
 Found = tuple[float, DecidingTest] | tuple[float, Answers, int]
 """The log p that counts for a test, 0 if it separates, and the test; or the answers that have it, and where."""
+Stores = tuple[dict[int, dict[int, Found]], dict[int, dict[int, Found]]]
 
 
 class Associations:
@@ -64,7 +63,8 @@ class Associations:
     def __init__(self) -> None:
         self._found: dict[int, dict[int, Found]] = {}
         self._separated: dict[int, dict[int, Found]] = {}  # by target, before any test showed dependence
-        self._put_by: dict[int, list[tuple[Answers, float]]] = {}  # with log alpha, later than the others
+        self._put_by: dict[int, list[Answers]] = {}  # later than the others
+        self._log_alpha = 0.0
 
     def note(self, x: int, target: int, outcome: Outcome, given: tuple[int, ...]) -> None:
         """Note a test that showed dependence."""
@@ -90,37 +90,54 @@ class Associations:
                 self._note_separated(x, target, one)
             for x, one in other._found.get(target, _NONE).items():
                 self._keep_weaker(target, x, one)
-            for answers, log_alpha in other._put_by.get(target, ()):
-                self._put(answers, target, log_alpha)
+            for answers in other._put_by.get(target, ()):
+                self._put(answers, target, other._log_alpha)
 
     def get(self, x: int, target: int) -> DecidingTest | None:
         """Return the deciding test of a candidate and a target, or None if no test showed dependence."""
+        if target not in self._put_by and target not in self._found:
+            return None
         found = self._found.get(target, _NONE).get(x)
-        for answers, log_alpha in self._put_by.get(target, ()):
-            for one in _shown(answers, x, log_alpha):
-                if one[0] > found[0] if found is not None else not _separates(one):
-                    found = one
+        for answers in self._put_by.get(target, ()):
+            for log_p, at in answers.shown(x, self._log_alpha):
+                if log_p > found[0] if found is not None else log_p != _SEPARATES:
+                    found = log_p, answers, at
         return None if found is None else _looked_up(found)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def keep_pairs_of(self, x: int) -> None:
+        """Keep, of other targets, the deciding test of x alone: a step is asked about pairs of its own target."""
+        for target in {*self._separated, *self._found, *self._put_by} - {x}:
+            test = self.get(x, target)
+            for store in (self._separated, self._found, self._put_by):
+                store.pop(target, None)
+            if test is not None:
+                self._found[target] = {x: (test.counted, test)}
+
+    def __getstate__(self) -> Stores:
         """Return the content of a pickle: the tests themselves."""
         for target in list(self._put_by):
             self._look_through(target)
-        return {
-            name: {target: {x: (one[0], _looked_up(one)) for x, one in its.items()} for target, its in store.items()}
-            for name, store in self.__dict__.items()
-        }
+        stores: list[dict[int, dict[int, Found]]] = [
+            {target: {x: (one[0], _looked_up(one)) for x, one in its.items()} for target, its in store.items()}
+            for store in (self._found, self._separated)
+        ]
+        return stores[0], stores[1]
+
+    def __setstate__(self, state: Stores) -> None:
+        self.__init__()  # type: ignore[misc]
+        self._found, self._separated = state
 
     def _put(self, answers: Answers, target: int, log_alpha: float) -> None:
         waiting = self._put_by.setdefault(target, [])
-        waiting.append((answers, log_alpha))
+        waiting.append(answers)
+        self._log_alpha = log_alpha  # of the search, for all
         if len(waiting) > _MANY:
             self._look_through(target)
 
     def _look_through(self, target: int) -> None:
         """Look at all answers about a target that were put by."""
-        for answers, log_alpha in self._put_by.pop(target, ()):
-            for x, one in _all_shown(answers, log_alpha):
+        for answers in self._put_by.pop(target, ()):
+            for x, one in _all_shown(answers, self._log_alpha):
                 if _separates(one):
                     self._note_separated(x, target, one)
                 else:
@@ -147,79 +164,22 @@ def _all_shown(answers: Answers, log_alpha: float) -> Iterator[tuple[int, Found]
         at = np.flatnonzero(answers.separated_each())
         last = dict(zip(answers.xs[at].tolist(), at.tolist(), strict=True))
         for x, k in last.items():
-            yield x, (0.0, answers, k)
-
-
-def _shown(answers: Answers, x: int, log_alpha: float) -> Iterator[Found]:
-    """Return the tests of one candidate that show dependence, and then one that separates it."""
-    if isinstance(answers, ScreenResult):
-        for k in np.flatnonzero(answers.xs == x).tolist():
-            outcome = answers.outcome(k)
-            if outcome.reliable and outcome.log_p <= log_alpha:
-                yield outcome.log_p, answers, k
-        return
-    for log_p, k in answers.shown(x, log_alpha):
-        yield log_p, answers, k
+            yield x, (_SEPARATES, answers, k)
 
 
 def _separates(one: Found) -> bool:
     """Return whether a test separates its pair."""
-    return one[0] == 0.0
+    return one[0] == _SEPARATES
 
 
-_POOL_ARRAYS = ("_targets", "_pools", "_tests", "_rows")
-
-
-class PoolAssociations:
-    """The weakest association of each member of the pools of many targets, in arrays."""
-
-    def __init__(
-        self, targets: NDArray[np.uint32], pools: VariableSets, tests: GivenTests, rows: int | None = None
-    ) -> None:
-        self._targets, self._pools, self._tests, self._rows = targets, pools, tests, rows
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the content of a pickle: the arrays."""
-        return {name: value for name, value in self.__dict__.items() if name in _POOL_ARRAYS}
-
-    def get(self, x: int, target: int) -> DecidingTest | None:
-        """Return the weakest association of a member of the pool of a target, or None if it is not a member."""
-        at = self._place.get(target << 32 | x)
-        return None if at is None else self._test(at)
-
-    def of(self, target: int) -> Associations:
-        """Return those of one target."""
-        found = Associations()
-        for x in self._members[target]:
-            test = self._test(self._place[target << 32 | x])
-            found.note(x, target, test.outcome, test.given)
-        return found
-
-    def _test(self, at: int) -> DecidingTest:
-        log_p, statistic, dof, given = self._columns
-        rows = self._rows if given[at] else None  # as screens and searches have it
-        return DecidingTest(log_p[at], statistic[at], dof[at], True, rows, given[at])
-
-    @cached_property
-    def _members(self) -> dict[int, tuple[int, ...]]:
-        return dict(zip(self._targets.tolist(), self._pools, strict=True))
-
-    @cached_property
-    def _place(self) -> dict[int, int]:
-        """Where the test of a target and a member stands, by their number together."""
-        keys = self._targets.astype(np.int64).repeat(self._pools.sizes) << 32 | self._pools.members
-        return {key: k for k, key in enumerate(keys.tolist())}
-
-    @cached_property
-    def _columns(self) -> tuple[list[float], list[float], list[float], list[tuple[int, ...]]]:
-        tests = self._tests
-        return tests.log_p.tolist(), tests.statistic.tolist(), tests.dof.tolist(), list(tests.given)
-
-
-def weaker(tests: Iterable[DecidingTest | None]) -> DecidingTest | None:
-    """Return the weakest of several tests, as far as there are any."""
-    known = [test for test in tests if test is not None]
-    return max(known, key=lambda test: test.counted, default=None)
+def weakest(stores: Iterable[Associations], x: int, target: int) -> DecidingTest | None:
+    """Return the weakest of the tests of a candidate and a target that several stores have."""
+    found: DecidingTest | None = None
+    for store in stores:
+        test = store.get(x, target)
+        if test is not None and (found is None or test.counted > found.counted):
+            found = test
+    return found
 
 
 def _looked_up(found: Found) -> DecidingTest:

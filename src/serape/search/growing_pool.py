@@ -20,7 +20,7 @@ from serape.independence.given_tests import GivenTests, VariableSets
 from serape.independence.outcomes import as_positions
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
-from serape.search.associations import PoolAssociations
+from serape.search.pools import PoolAssociations, Pools
 from serape.search.search import Positions, Search
 
 _ROWS = 20_000_000
@@ -64,14 +64,6 @@ def grow_pool(
     return GrownPool(changes, asked)
 
 
-class Pools(NamedTuple):
-    """The pools of many targets."""
-
-    of: dict[int, tuple[int, ...]]
-    weakest: PoolAssociations | None = None
-    """The weakest associations of their members, if the search keeps associations."""
-
-
 def grow_pools(search: Search, targets: Sequence[int], known: Mapping[int, ScreenResult]) -> Pools:
     """Return the pool of each target after its dependent candidates, the strongest first, with `examine`.
 
@@ -101,7 +93,8 @@ def grow_pools(search: Search, targets: Sequence[int], known: Mapping[int, Scree
     if not weigh:
         return Pools(found)
     given_nothing = _tests_given_nothing(known, each, pools, search.threads)
-    return Pools(found, PoolAssociations(each, pools, _weaker(weakest, given_nothing), test.rows))
+    weigh_by = PoolAssociations(each, pools, _weaker(weakest, given_nothing), test.rows)
+    return Pools(found, dict.fromkeys(found, weigh_by))
 
 
 def _weaker(given_sets: GivenTests, given_nothing: GivenTests) -> GivenTests:

@@ -8,11 +8,11 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from serape.errors import OptionError
-from serape.search.associations import Associations, PoolAssociations
-from serape.search.separations import NO_SEPARATIONS, Separations
+from serape.search.pools import Pools
+from serape.search.record import SentStep, Step
 from serape.wording import setting
 
 if TYPE_CHECKING:
@@ -21,28 +21,11 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 
-class CachedStep(NamedTuple, Generic[Value]):
-    """The result of a step about one target, and the separating sets and associations it found."""
-
-    target: int
-    value: Value
-    separations: Separations
-    associations: Associations | None = None
-
-
-class NeedsOtherTarget(Exception):  # noqa: N818 (a signal, not an error)
-    """A search restricted to one variable asks for a step about another."""
-
-
-StepRecord = tuple[str, str, tuple[Any, ...], CachedStep[Any]]
-"""A step as it can be sent to another process: module and name of its function, further arguments, and result."""
-
-
 @dataclass
 class StepCache:
     """Computed steps. Searches that share a cache must use the same test with the same settings."""
 
-    _steps: dict[Any, CachedStep[Any]] = field(default_factory=dict)
+    _steps: dict[Any, Step[Any]] = field(default_factory=dict)
     _about: dict[int, list[Any]] = field(default_factory=dict)  # by target, the keys of the steps
     _running: dict[Any, threading.Event | None] = field(
         default_factory=dict
@@ -50,20 +33,18 @@ class StepCache:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _elsewhere: dict[int, bytes] = field(default_factory=dict)
     """By target, the pickled steps that other processes computed and nobody here has asked for."""
-    sets: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    """By target, the set of variables that is the only step about it."""
-    associations: dict[int, PoolAssociations] = field(default_factory=dict)
-    """By such a target, where the weakest associations of these variables are, if they are needed."""
+    pools: Pools = field(default_factory=Pools)
+    """The steps about targets of which each is one set of variables."""
     counted: set[str] | None = None
     """The steps whose tests an earlier part of the run has counted; None if nobody asks."""
 
-    def recall(self, key: Any, compute: Callable[[], CachedStep[Value]]) -> CachedStep[Value]:
+    def recall(self, key: Any, compute: Callable[[], Step[Value]]) -> Step[Value]:
         """Return the step of a key; compute it if it is not known, or wait for the thread that computes it."""
         done = self._steps.get(key)
         if done is not None:
             return done
-        if key[1] in self.sets:
-            return CachedStep(key[1], cast("Value", self.sets[key[1]]), NO_SEPARATIONS, self.associations_of(key[1]))
+        if key[1] in self.pools.of:
+            return self.pools.step(key[1])
         while True:
             with self._lock:
                 self._fetch(key[1])
@@ -85,10 +66,6 @@ class StepCache:
                 event.set()
         return step
 
-    def associations_of(self, target: int) -> Associations | None:
-        """Return the weakest associations of the set that is the only step about a target, if they are known."""
-        return self.associations[target].of(target) if target in self.associations else None
-
     def knows(self, key: Any) -> bool:
         """Return whether a step has been computed."""
         with self._lock:
@@ -98,17 +75,17 @@ class StepCache:
     def _fetch(self, target: int) -> None:
         """Add the steps about a target that other processes computed."""
         pickled = self._elsewhere.pop(target, None)
-        records: list[StepRecord] = [] if pickled is None else pickle.loads(pickled)  # by our own processes
-        for module, name, rest, step in records:
+        sent: list[SentStep] = [] if pickled is None else pickle.loads(pickled)  # by our own processes
+        for module, name, rest, step in sent:
             key = (getattr(import_module(module), name).__wrapped__, step.target, *rest)
             if key not in self._steps:
                 self._keep(key, step)
 
-    def _keep(self, key: Any, step: CachedStep[Any]) -> None:
+    def _keep(self, key: Any, step: Step[Any]) -> None:
         self._steps[key] = step
         self._about.setdefault(step.target, []).append(key)
 
-    def _records(self, target: int) -> list[StepRecord]:
+    def _sent(self, target: int) -> list[SentStep]:
         return [
             (key[0].__module__, key[0].__qualname__, key[2:], self._steps[key]) for key in self._about.get(target, ())
         ]
@@ -121,7 +98,7 @@ class StepCache:
 
     def pickled(self, target: int) -> bytes:
         """Return the known steps about a target, for `add_pickled` in another process."""
-        return pickle.dumps(self._records(target), pickle.HIGHEST_PROTOCOL)
+        return pickle.dumps(self._sent(target), pickle.HIGHEST_PROTOCOL)
 
     def add_pickled(self, target: int, steps: bytes) -> None:
         """Add the steps about a target that another process computed; they are unpickled when they are needed."""
@@ -131,19 +108,13 @@ class StepCache:
         """Return what a pickle holds: the steps of all processes, to be unpickled one by one."""
         return _cache_of, (
             {target: self.pickled(target) for target in self._about} | self._elsewhere,
-            self.sets,
-            self.associations,
+            self.pools,
             self.counted,
         )
 
 
-def _cache_of(
-    steps: dict[int, bytes],
-    sets: dict[int, tuple[int, ...]],
-    associations: dict[int, PoolAssociations],
-    counted: set[str] | None,
-) -> StepCache:
-    return StepCache(_elsewhere=steps, sets=sets, associations=associations, counted=counted)
+def _cache_of(steps: dict[int, bytes], pools: Pools, counted: set[str] | None) -> StepCache:
+    return StepCache(_elsewhere=steps, pools=pools, counted=counted)
 
 
 def step_label(key: Any) -> str:

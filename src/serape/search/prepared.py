@@ -9,40 +9,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from serape.independence.outcomes import Outcome, Tally
 from serape.progress import ProgressCallback
-from serape.search.associations import Associations
-from serape.search.separations import Separations
+from serape.search.record import Step
 
 Value = TypeVar("Value")
-
-
-class Record(NamedTuple):
-    """What a search records while a step about another variable than its subject is computed."""
-
-    tally: Tally
-    notes: list[str]
-    separations: Separations
-    associations: Associations | None
-    other_side: dict[tuple[int, bool], tuple[Outcome, tuple[int, ...]]]
-
-
-class PreparedStep(NamedTuple):
-    """The value of a step, and what was recorded while it was computed."""
-
-    value: Any
-    record: Record
-
-
-Compute = Callable[[int, ProgressCallback], PreparedStep | None]
+Compute = Callable[[int, ProgressCallback], Step[Any] | None]
 
 
 class ComputeEach(Protocol):
     """Computes a step about each of some variables in other processes, and calls `done` here with each."""
 
-    def __call__(self, work: Compute, items: Sequence[int], done: Callable[[int, PreparedStep | None], None]) -> None:
+    def __call__(self, work: Compute, items: Sequence[int], done: Callable[[int, Step[Any] | None], None]) -> None:
         """Compute all; an exception in one ends all others."""
         ...
 

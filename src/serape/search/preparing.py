@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from serape.independence.outcomes import Tally
 from serape.progress import ProgressCallback
-from serape.search.associations import Associations
-from serape.search.memo import NeedsOtherTarget
-from serape.search.prepared import PreparedStep, Record, key_of
-from serape.search.separations import NO_SEPARATIONS, Separations
-from serape.search.state import SearchState
-from serape.search.unreliable import added_notes
+from serape.search.prepared import key_of
+from serape.search.record import Step
+from serape.search.state import SearchState, Work
 
 Value = TypeVar("Value")
-
-_APART = (
-    "tally",
-    "notes",
-    "_separations",
-    "_associations",
-    "_members",
-    "_threads",
-    "_progress",
-    "_compute_each",
-    "restrict_to",
-)
 
 
 class PreparingSearch(SearchState):
@@ -43,7 +26,7 @@ class PreparingSearch(SearchState):
         self.expect(others)
         bounded = self._budget is not None and self._budget.max_tests is not None
         ordered = bounded or self._random is not None or self.stepwise
-        if self._compute_each is None or ordered or (self.subject is None and self._recorder.enabled):
+        if self._work.compute_each is None or ordered or (self.subject is None and self._recorder.enabled):
             return
         function, memoised = step.__wrapped__, hasattr(step, "is_memoised")  # type: ignore[attr-defined]
         asked = dict.fromkeys(others)
@@ -52,51 +35,27 @@ class PreparingSearch(SearchState):
             asked = {x: None for x in asked if x != self.subject and x not in known}
         if len(asked) < 2:
             return
-        threads = max(1, 2 * self._threads // len(asked))  # more than cores: the others end before the largest step
+        threads = max(1, 2 * self.threads // len(asked))  # more than cores: the others end before the largest step
 
-        def compute(x: int, watch: ProgressCallback) -> PreparedStep | None:
-            with self._recording_apart(x if memoised else self._recorder.step_of, threads, watch) as record:
-                try:
-                    return PreparedStep(function(self, x, *rest), record)
-                except NeedsOtherTarget:  # it is computed when it is asked for
-                    return None
+        def compute(x: int, watch: ProgressCallback) -> Step[object] | None:
+            record = self._record.of_step(x if memoised else self._record.about)
+            with self._recording(record, Work(threads, watch)), self.only_steps_about(None):
+                return Step(x, function(self, x, *rest), record)
+            return None  # it asks for other steps, and is computed when it is asked for
 
-        def done(x: int, found: PreparedStep | None) -> None:
+        def done(x: int, found: Step[object] | None) -> None:
             if found is not None:
                 self._prepared[key_of(function, x, rest)] = found, rest
             self._tick()
 
-        self._compute_each(compute, list(asked), done)
+        self._work.compute_each(compute, list(asked), done)
 
     def prepared_or_computed(self, step: Callable[..., Value], target: int, rest: Sequence[Any]) -> Value:
         """Return the value of a step that was prepared, and record what belongs to it; or compute it now."""
         found, _ = self._prepared.pop(key_of(step, target, rest), (None, ()))
         if found is None:
             return step(self, target, *rest)
-        tally, notes, separations, associations, other_side = found.record
-        self.tally.merge(tally)
-        self.notes += added_notes(notes, self.notes)
-        self._separations.merge(separations)
-        if self._associations is not None and associations is not None:
-            self._associations.merge(associations)
-        self._recorder.other_side.update(other_side)
+        self._record.merge(found.record)
         self._tick()
         value: Value = found.value
         return value
-
-    @contextmanager
-    def _recording_apart(self, step_of: int | None, threads: int, watch: ProgressCallback) -> Iterator[Record]:
-        """Record in a record of its own what happens inside; ask for no other step there."""
-        outside = {name: getattr(self, name) for name in _APART}
-        step_outside, other_side = self._recorder.step_of, self._recorder.other_side
-        separations = Separations() if self.keeps_separations else NO_SEPARATIONS
-        record = Record(Tally(), [], separations, None if self._associations is None else Associations(), {})
-        self.tally, self.notes, self._separations, self._associations, self._recorder.other_side = record
-        self._members, self._threads, self._progress = {}, threads, watch
-        self._compute_each, self.restrict_to, self._recorder.step_of = None, -1, step_of
-        try:
-            yield record
-        finally:
-            self._recorder.step_of, self._recorder.other_side = step_outside, other_side
-            for name, value in outside.items():
-                setattr(self, name, value)

@@ -77,7 +77,7 @@ class Search(PreparingSearch):
             outcome = read_outcome(self._read, self.test.answer(x, target, given))
         if not outcome.reliable:
             return None
-        self._note_outcome(x, target, given, outcome)
+        self._record.add_test(x, target, given, outcome, self.log_alpha)
         return outcome
 
     def independent(self, x: int, target: int, given: Sequence[int] = ()) -> bool:
@@ -121,7 +121,7 @@ class Search(PreparingSearch):
             self._note_screen(target, screen)
             return screen
         return self._record_screen(
-            target, self._screen(target, candidates, given, threads=self._threads, poll=self._tick)
+            target, self._screen(target, candidates, given, threads=self.threads, poll=self._tick)
         )
 
     @contextmanager
@@ -173,7 +173,7 @@ class Search(PreparingSearch):
         if self._rate_by_step is not None:
             level = self._rate_by_step.log_threshold([], len(self.candidates(target)))
         found = self.test.clearly_dependent(
-            target, candidates, given, level - _FAR, threads=self._threads, poll=self._tick
+            target, candidates, given, level - _FAR, threads=self.threads, poll=self._tick
         )
         return None if found is None else self._record_screen(target, found)
 
@@ -199,6 +199,9 @@ class Search(PreparingSearch):
         """Return the answers for the dependent candidates, and the independent ones, both in the candidates' order."""
         target = int(target)
         screen = self.screen(target, candidates, given)
+        if self._read is None and not self._required(target):
+            level = self._level(target, screen)
+            return screen.that_depend(level), screen.xs[screen.partition(level)[1]]
         dependent, independent = self._partitioned(target, screen)
         return screen.at(dependent), screen.xs[independent]
 
@@ -243,11 +246,11 @@ class Search(PreparingSearch):
         """
         target = int(target)
         groups = self.up_to_max_conditioning(groups, (also,))
-        screen, tally = self.test.screens(target, groups, also, threads=self._threads, poll=self._tick)
+        screen, tally = self.test.screens(target, groups, also, threads=self.threads, poll=self._tick)
         self.tally.merge(tally)
         if self.keeps_separations:
             for part in screen.by_group(groups, also):
-                self._separations.add_screen(part, target, self.log_alpha)
+                self._record.separations.add_screen(part, target, self.log_alpha)
         self._tick()
         return screen.dependents(self.log_alpha)
 
@@ -294,7 +297,7 @@ class Search(PreparingSearch):
         found = lowest
         if ((of_candidates > lowest) & (of_candidates <= highest)).any():
             found = level(self._members_given_rest(target, screen.given))
-        self._separations.add_screen(screen, target, found)
+        self._record.separations.add_screen(screen, target, found)
         return found
 
     def _members_given_rest(self, target: int, members: tuple[int, ...]) -> list[float]:
@@ -305,7 +308,7 @@ class Search(PreparingSearch):
             for (x, rest), outcome in zip(tests, outcomes, strict=True):
                 self.tally.add(len(rest), outcome.reliable, not outcome.reliable)
                 if outcome.reliable:
-                    self._note_outcome(x, target, rest, outcome)
+                    self._record.add_test(x, target, rest, outcome, self.log_alpha)
             self._members_log_p = (target, members), [o.log_p for o in outcomes if o.reliable]
         return self._members_log_p[1]
 
@@ -363,9 +366,9 @@ class Search(PreparingSearch):
         return self._subsets(query)
 
     def _subsets(self, query: SubsetQuery) -> SubsetResult:
-        required, threads = self._required(query.target), self._threads
+        required, threads = self._required(query.target), self.threads
         if self._budget is not None and self._budget.max_tests is not None:
-            query = query._replace(max_tests=self._budget.tests_left(self.tally.performed))
+            query = query._replace(max_tests=self._budget.tests_left(self._performed))
             threads = 1  # so that the search ends after the same tests
         answer = functools.partial(answering.search_subsets, self.test)
         if self._read is not None:
@@ -410,7 +413,7 @@ class Search(PreparingSearch):
             weakest = max(tested, key=lambda x: tested[x])
             if tested[weakest] <= level:
                 break
-            self._separations.add(weakest, target, tuple(z for z in pool if z != weakest))
+            self._record.separations.add(weakest, target, tuple(z for z in pool if z != weakest))
             pool.remove(weakest)
             separated.append(weakest)
         return separated

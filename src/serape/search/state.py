@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,13 +23,14 @@ from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
 from serape.knowledge import BoundKnowledge
 from serape.progress import Progress, ProgressCallback
-from serape.search.associations import Associations, DecidingTest, weaker
+from serape.search.associations import Associations, DecidingTest, weakest
 from serape.search.budget import Budget
 from serape.search.discoveries import FalseDiscoveryRate
 from serape.search.evidence import EvidenceLog
 from serape.search.members import Members
-from serape.search.memo import CachedStep, NeedsOtherTarget, StepCache, step_label
-from serape.search.prepared import ComputeEach, PreparedStep
+from serape.search.memo import StepCache, step_label
+from serape.search.prepared import ComputeEach
+from serape.search.record import Record, Step
 from serape.search.recorder import Recorder
 from serape.search.separations import NO_SEPARATIONS, Separations
 from serape.search.step_memory import StepMemory
@@ -41,6 +43,26 @@ Positions = NDArray[np.uint32]
 Value = TypeVar("Value")
 
 _TICK = 0.1  # seconds between two reports of progress
+_NO_STEPS: Mapping[int, Step[Any]] = {}
+
+
+class NeedsOtherTarget(Exception):  # noqa: N818 (a signal, not an error)
+    """A search asks for a step about another variable than the one it may ask for: see `only_steps_about`."""
+
+
+@dataclass
+class Work:
+    """How a search works: its cores and its progress, and the sets that it builds meanwhile."""
+
+    threads: int
+    progress: ProgressCallback | None = None
+    compute_each: ComputeEach | None = None
+    """How steps are computed on several cores, if they can be."""
+    members: dict[int, Members] = field(default_factory=dict)
+    """By target, the set being built."""
+    restricted: bool = False
+    restrict_to: int | None = None
+    """If it is restricted, the only variable that steps may be about; None if there are to be no steps."""
 
 
 @functools.lru_cache(maxsize=4)
@@ -87,37 +109,31 @@ class SearchState(WhatIsKept):
         self.variables = range(len(test.variables))
         self._excluded = frozenset(excluded)
         self._all = _all_variables(len(test.variables), self._excluded)
-        self.tally = Tally()
-        self.notes: list[str] = []
         self._random = None if random_state is None else np.random.default_rng(random_state)
-        self._threads = threads
-        self._progress = progress
+        self._work = Work(threads, progress, compute_each)
         self._knowledge = knowledge
         self._known_members = tuple(known)
         self._cache = cache or StepCache()
         self._memory = memory if compute_each is None else None
-        self.steps_asked: dict[str, int] = {}  # of a run with a checkpoint: label and target
-        self.steps_computed: list[str] = []
-        self._steps: dict[int, dict[int, CachedStep[Any]]] = {}  # steps used so far, by target and identity
-        self._separations = Separations() if keep_separations else NO_SEPARATIONS
+        self._steps: dict[int, dict[int, Step[Any]]] = {}  # steps used so far, by target and identity
+        self._record = Record(
+            separations=Separations() if keep_separations else NO_SEPARATIONS,
+            associations=Associations() if fdr is not None and not stepwise and keep_associations else None,
+        )
+        self._outside = 0, 0  # performed and skipped tests in the records outside that of the step being computed
         self._read: Unreliable | None = None  # which unreliable tests are read as independence
         self.has_read = False
         """Whether there were such tests at some time: they are recorded as tests of p = 1."""
         self.fdr = fdr
         self._rate_by_step = fdr if stepwise else None
-        self._associations = Associations() if fdr is not None and not stepwise and keep_associations else None
         self._member_outcomes: dict[tuple[int, int, tuple[int, ...]], Outcome] = {}  # of the latest steps
         self._members_log_p: tuple[tuple[int, tuple[int, ...]], list[float]] | None = None  # of the latest step
         self._budget = budget
-        self._compute_each = compute_each
-        self._prepared: dict[tuple[Any, ...], tuple[PreparedStep, tuple[Any, ...]]] = {}
+        self._prepared: dict[tuple[Any, ...], tuple[Step[Any], tuple[Any, ...]]] = {}
         """The prepared steps by key, with the arguments whose identity is in the key."""
-        self.restrict_to: int | None = None
-        """The only variable that steps may be about, if there is one."""
         self._marginals: Mapping[int, ScreenResult] = {}
         weighs = fdr is None and not stepwise  # otherwise the rate knows the weakest associations, or none is asked for
         self._recorder = Recorder(len(test.variables), subject, self.log_alpha, enabled=evidence, weighs=weighs)
-        self._members: dict[int, Members] = {}
         self._started = time.perf_counter()
         self.ticked = self._started
 
@@ -126,9 +142,24 @@ class SearchState(WhatIsKept):
         self._marginals = marginals
 
     @property
+    def record(self) -> Record:
+        """What is recorded: by the search, or by the step that it computes."""
+        return self._record
+
+    @property
+    def tally(self) -> Tally:
+        """The numbers of tests: of the search, or of the step that it computes."""
+        return self._record.tally
+
+    @property
+    def notes(self) -> list[str]:
+        """What a result reports: of the search, or of the step that it computes."""
+        return self._record.notes
+
+    @property
     def threads(self) -> int:
         """The number of threads of a question."""
-        return self._threads
+        return self._work.threads
 
     @property
     def poll(self) -> Callable[[], None]:
@@ -137,8 +168,8 @@ class SearchState(WhatIsKept):
 
     def expect(self, targets: Collection[int]) -> None:
         """Announce questions about these targets, so that the test can prepare for them; the answers are the same."""
-        if self.restrict_to is None:
-            self.test.expect(targets, threads=self._threads, poll=self._tick)
+        if not self._work.restricted:
+            self.test.expect(targets, threads=self.threads, poll=self._tick)
 
     def expect_marginals(self, questions: Mapping[int, Candidates]) -> None:
         """Announce screens given nothing, of candidates by target; the answers are the same."""
@@ -168,7 +199,7 @@ class SearchState(WhatIsKept):
         None if they must be asked for, because they are not known or the search keeps something about the others.
         """
         known = self._marginals.get(int(target))
-        keeps_others = self._separations is not NO_SEPARATIONS or not self.keeps_answers_alone
+        keeps_others = self.keeps_separations or not self.keeps_answers_alone
         if not isinstance(known, KnownDependents) or keeps_others or self._random is not None:
             return None
         found = known.known_dependents(self.log_alpha)
@@ -226,8 +257,8 @@ class SearchState(WhatIsKept):
         x, y = int(x), int(y)
         if x in self._required(y):
             return None
-        steps = (step.separations for target in (y, x) for step in self._steps.get(target, {}).values())
-        found = (store.get(x, y) for store in (*steps, self._separations))
+        steps = (step.record.separations for target in (y, x) for step in self._steps.get(target, {}).values())
+        found = (store.get(x, y) for store in (*steps, self._record.separations))
         return next((given for given in found if given is not None), None)
 
     def weakest_association(self, x: int, target: int) -> DecidingTest | None:
@@ -236,8 +267,19 @@ class SearchState(WhatIsKept):
         None if no test showed dependence. Only a search with a false discovery rate that is not bounded step by step
         knows it.
         """
-        steps = (step.associations for about in {x, target} for step in self._steps.get(about, {}).values())
-        return weaker(None if store is None else store.get(x, target) for store in (*steps, self._associations))
+        return weakest(self._associations_about(x, target), x, target)
+
+    def weakest_of_sides(self, x: int, y: int) -> list[DecidingTest]:
+        """Return the weakest associations of two variables with either as the target, y first, as far as known."""
+        stores = self._associations_about(x, y)
+        sides = weakest(stores, x, y), weakest(stores, y, x)
+        return [test for test in sides if test is not None]
+
+    def _associations_about(self, x: int, y: int) -> list[Associations]:
+        """Return where the associations of two variables are."""
+        steps = [step for about in dict.fromkeys((x, y)) for step in self._steps.get(about, _NO_STEPS).values()]
+        records = [*(step.record for step in steps), self._record]
+        return [record.associations for record in records if record.associations is not None]
 
     def may_join(self, x: int, y: int) -> bool:
         """Return whether knowledge allows an arc x → y."""
@@ -245,58 +287,76 @@ class SearchState(WhatIsKept):
 
     def step(self, key: Any, target: int, compute: Callable[[], Value]) -> Value:
         """Return the result of a step about a target, computed once; see `memoised`."""
-        if self.restrict_to is not None and target != self.restrict_to:
+        if self._work.restricted and target != self._work.restrict_to:
             raise NeedsOtherTarget
-
-        def run() -> CachedStep[Value]:
-            outside = self._separations, self._associations, self._recorder.step_of
-            if self._separations is not NO_SEPARATIONS:
-                self._separations = Separations()
-            self._recorder.step_of = target
-            self._associations = None if self._associations is None else Associations()
-            try:
-                with self._counted_once(key):
-                    value = compute()
-                self._separations.look_through_screens()  # several threads may ask for sets of the step
-                return CachedStep(target, value, self._separations, self._associations)
-            finally:
-                self._separations, self._associations, self._recorder.step_of = outside
-
-        def recalled() -> CachedStep[Value]:
-            assert self._memory is not None
-            return self._memory.recall(self, self._recorder, (key, self._excluded), target, run)
-
-        found = self._cache.recall(key, run if self._memory is None else recalled)
-        if self._cache.counted is not None:
-            self.steps_asked.setdefault(step_label(key), target)
+        self._record.told = None  # what asks for steps does not tell all by itself
+        found = self._cache.recall(key, lambda: self._recalled_or_computed(key, target, compute))
         self._steps.setdefault(target, {})[id(found)] = found
         return found.value
 
     @contextmanager
-    def _counted_once(self, key: Any) -> Iterator[None]:
-        """Compute a step; if an earlier part of the run has counted its tests and notes, they do not count again."""
-        counted = self._cache.counted
-        if counted is None:
+    def only_steps_about(self, target: int | None) -> Iterator[None]:
+        """Do what needs steps about one variable alone; it ends where a step about another is asked for."""
+        work = self._work
+        outside, work.restricted, work.restrict_to = (work.restricted, work.restrict_to), True, target
+        try:
             yield
-            return
-        label = step_label(key)
-        self.steps_computed.append(label)
-        if label not in counted:
-            yield
-            return
-        before = dict(self.tally.tests_by_size), dict(self.tally.skipped_by_size), list(self.notes)
-        budget, self._budget = self._budget, None if self._budget is None else self._budget.of_time
+        except NeedsOtherTarget:
+            pass
+        finally:
+            work.restricted, work.restrict_to = outside
+
+    def _recalled_or_computed(self, key: Any, target: int, compute: Callable[[], Value]) -> Step[Value]:
+        """Return a step as an earlier search on the table computed it, or compute it."""
+        if self._memory is None:
+            return self._computed(key, target, compute)
+        known = None if target == self.subject else self._memory.recall((key, self._excluded))
+        if known is not None:
+            self._record.count(self._recorder.retold(known.record))
+            return known
+        found = self._computed(key, target, compute)
+        self._memory.keep((key, self._excluded), found, len(self.variables))
+        return found
+
+    def _computed(self, key: Any, target: int, compute: Callable[[], Value]) -> Step[Value]:
+        """Compute a step, with a record of its own.
+
+        If an earlier part of the run has counted its tests and notes, they do not count again.
+        """
+        outside, budget, counted = self._record, self._budget, self._cache.counted
+        record = outside.of_step(target, tells=self._memory is not None)
+        label = None if counted is None else step_label(key)
+        if label is not None:
+            record.steps.append(label)
+        counts = counted is None or label not in counted
+        if budget is not None and not counts:
+            self._budget = budget.of_time
+        try:
+            with self._recording(record):
+                value = compute()
+        finally:
+            self._budget = budget
+            if not counts:
+                record.tally, record.notes = Tally(), []
+            outside.count(record)
+        record.close()
+        return Step(target, value, record)
+
+    @contextmanager
+    def _recording(self, record: Record, work: Work | None = None) -> Iterator[None]:
+        """Record what happens inside in another record; perhaps work in another way."""
+        outside = self._record, self._outside, self._work
+        self._record, self._outside, self._work = record, (self._performed, self._skipped), work or self._work
         try:
             yield
         finally:
-            self.tally.tests_by_size, self.tally.skipped_by_size, self.notes[:] = before
-            self._budget = budget
+            self._record, self._outside, self._work = outside
 
     def members(self, target: int) -> Members:
         """Return an empty set for the answer about a target; it records which variables enter and leave."""
-        built = Members(self.log(target) if self._recorder.keeps(target) else None)
-        if self._recorder.step_of in (None, target):
-            self._members[target] = built
+        built = Members(self.log(target) if self._recorder.keeps(target, self._record) else None)
+        if self._record.about in (None, target):
+            self._work.members[target] = built
         return built
 
     def blanket(self, target: int) -> Members:
@@ -308,15 +368,15 @@ class SearchState(WhatIsKept):
 
     def members_so_far(self, target: int) -> tuple[int, ...]:
         """Return the members of the set being built for a target."""
-        return tuple(self._members.get(target, ()))
+        return tuple(self._work.members.get(target, ()))
 
     def record_decision(self, x: int, target: int, outcome: Outcome, given: Sequence[int]) -> None:
         """Record a test as the one that decides on x, until a later one is recorded."""
-        self._recorder.record(int(x), int(target), outcome, tuple(map(int, given)))
+        self._recorder.note(int(x), int(target), outcome, tuple(map(int, given)), self._record)
 
     def record_independence(self, xs: Positions, target: int, given: Sequence[int]) -> None:
         """Keep a set that separates many variables from a target."""
-        self._separations.add_batch(xs, int(target), None, (tuple(map(int, given)),))
+        self._record.separations.add_batch(xs, int(target), None, (tuple(map(int, given)),))
 
     def record_separation(self, x: int, target: int) -> None:
         """Record the test that separates x from the target as the one that decides on x."""
@@ -326,12 +386,12 @@ class SearchState(WhatIsKept):
 
     def record_repeated(self, x: int, target: int, given: tuple[int, ...]) -> None:
         """Record a test that was performed before as the one that decides on x; evidence repeats it when it is used."""
-        if self._recorder.keeps(target):
+        if self._recorder.keeps(target, self._record):
             self.log(target).note_later(int(x), lambda: self.repeat(x, target, given), given)
 
     def reconcile_sides(self, members: Collection[int]) -> None:
         """Record tests with the subject as candidate where the latest test with it as target contradicts the answer."""
-        self._recorder.reconcile(members)
+        self._recorder.reconcile(members, self._record)
 
     def close_evidence(self) -> None:
         """Record no further tests: what follows does not decide on the members."""
@@ -368,44 +428,41 @@ class SearchState(WhatIsKept):
         return screen
 
     def _note_screen(self, target: int, screen: ScreenResult) -> None:
-        self._recorder.note_screen(target, screen)
-        self._separations.add_screen(screen, int(target), self.log_alpha)
-        if self._associations is not None:
-            self._associations.note_screen(screen, target, self.log_alpha)
-
-    def _note_outcome(self, x: int, target: int, given: tuple[int, ...], outcome: Outcome) -> None:
-        """Keep what a reliable test shows: a separating set, or an association."""
-        if outcome.log_p > self.log_alpha:
-            self._separations.add(x, target, given)
-        elif self._associations is not None:
-            self._associations.note(x, target, outcome, given)
+        self._recorder.note_screen(target, screen, self._record)
+        self._record.add_screen(screen, int(target), self.log_alpha)
 
     def record_subsets(self, target: int, found: SubsetResult, tally: Tally) -> SubsetResult:
         """Count and record the answers of a search through conditioning sets."""
         target = int(target)
         self.tally.merge(tally)
-        self._recorder.note_subsets(target, found)
-        self._separations.add_found(found, target, self.log_alpha)
-        if self._associations is not None:
-            self._associations.note_subsets(found, target, self.log_alpha)
+        self._recorder.note_subsets(target, found, self._record)
+        self._record.add_found(found, target, self.log_alpha)
         self._tick()
         return found
 
+    @property
+    def _performed(self) -> int:
+        return self._outside[0] + self.tally.performed
+
+    @property
+    def _skipped(self) -> int:
+        return self._outside[1] + self.tally.skipped
+
     def _tick(self) -> None:
         if self._budget is not None:
-            self._budget.check(self.tally.performed)
-        if self._progress is None:
+            self._budget.check(self._performed)
+        if self._work.progress is None:
             return
         now = time.perf_counter()
         if now - self.ticked < _TICK:
             return
         self.ticked = now
-        target = next(iter(self._members), None) if self.subject is None else self.subject
+        target = next(iter(self._work.members), None) if self.subject is None else self.subject
         about: tuple[str, tuple[str, ...]] = "", ()
         if target is not None:
             names = self.test.variables
             about = names[target], tuple(names[v] for v in self.members_so_far(target))
-        self._progress(Progress(*about, self.tally.performed, self.tally.skipped, now - self._started))
+        self._work.progress(Progress(*about, self._performed, self._skipped, now - self._started))
 
 
 def _skipped(candidates: Candidates, given: tuple[int, ...]) -> ScreenResult:

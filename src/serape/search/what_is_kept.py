@@ -8,11 +8,10 @@ import numpy as np
 
 from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
-from serape.search.associations import Associations
 from serape.search.budget import Budget
 from serape.search.discoveries import FalseDiscoveryRate
+from serape.search.record import Record
 from serape.search.recorder import Recorder
-from serape.search.separations import NO_SEPARATIONS, Separations
 from serape.search.unreliable import Unreliable
 
 
@@ -25,8 +24,7 @@ class WhatIsKept:
     _knowledge: BoundKnowledge | None
     _known_members: tuple[int, ...]
     _read: Unreliable | None
-    _associations: Associations | None
-    _separations: Separations
+    _record: Record
     _random: np.random.Generator | None
     _budget: Budget | None
     _recorder: Recorder
@@ -40,12 +38,12 @@ class WhatIsKept:
     @property
     def keeps_answers_alone(self) -> bool:
         """Whether answers need not be recorded or read in another way, target by target."""
-        return self._associations is None and self.keeps_no_more_than_associations
+        return self._record.associations is None and self.keeps_no_more_than_associations
 
     @property
     def keeps_associations(self) -> bool:
         """Whether the search keeps the weakest association of each pair, for a false discovery rate."""
-        return self._associations is not None
+        return self._record.associations is not None
 
     @property
     def keeps_no_more_than_associations(self) -> bool:
@@ -67,7 +65,7 @@ class WhatIsKept:
     @property
     def keeps_separations(self) -> bool:
         """Whether the search keeps separating sets."""
-        return self._separations is not NO_SEPARATIONS
+        return self._record.keeps_separations
 
     @property
     def is_random(self) -> bool:
@@ -80,11 +78,11 @@ class WhatIsKept:
         return (
             self.asks_plainly(target)
             and self._leaves_tests_alone
-            and self._associations is None
+            and self._record.associations is None
             and self._random is None
             and self.max_conditioning is None
             and not self.stepwise
-            and not self._recorder.keeps(target)
+            and not self._recorder.keeps(target, self._record)
             and not self._kept(target)
             and target not in self._marginals
         )
