@@ -123,6 +123,7 @@ format: $(VENV)/lint.ready
 stubs: $(VENV)/lint.ready
 	$(BIN)/python -m nanobind.stubgen -q -m serape._core -o src/serape/_core.pyi
 	$(BIN)/python tools/keywords.py
+	$(BIN)/python tools/settings_page.py
 	$(BIN)/python tools/commands.py
 	$(BIN)/python tools/oldest.py
 

@@ -109,7 +109,7 @@ def _settings_taken(obj: Any) -> list[str]:
 def _is_returned(obj: Any) -> bool:
     """Return whether a class is a result, which users do not make."""
     own = obj.__module__.startswith(("serape.results", "serape.search", "serape.questions", "serape.data"))
-    return own and (dataclasses.is_dataclass(obj) or obj.__name__ in ("Search", "Discretised"))
+    return own and (dataclasses.is_dataclass(obj) or obj.__name__ in ("Search", "Discretised", "Region", "Blankets"))
 
 
 def keep_sentence(_app: Any, what: str, name: str, _obj: Any, _options: Any, lines: list[str]) -> None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pytest
 
 import keywords
 import serape
+import settings_page
 from serape.cli import causes, contexts, local, repeated, structure
-from serape.cli.data_options import DataOptions
+from serape.cli.data_options import DataOptions, ReadingOptions
 from serape.cli.options import SearchOptions
+from serape.cli.settings_options import SettingOptions
 from serape.data.example import clinic
-from serape.settings import FIELDS, DataSettings, RunSettings, SearchSettings, Settings
+from serape.settings import FIELDS, HINTS, DataSettings, RunSettings, SearchSettings, Settings, _setting
 from tables import OF_FILES
 
 TABLE = serape.Table(clinic(400))
@@ -129,12 +131,10 @@ def test_the_selector_takes_knowledge_and_members() -> None:
 
 
 def test_every_command_has_all_settings() -> None:
-    of_rows = {"sample_weight", "weight_kind", "groups"}
-    marks = {"header", "delimiter", "decimal", "encoding", "quote", "comment", "index", "table"}
-    arguments = set(SearchOptions().arguments()) | {"kinds", "missing", "ignore", "na_values"} | marks | of_rows
-    assert arguments == set(FIELDS)
-    named = {"kind", "missing", "ignore", "names", "na", "data", "cluster", "workers", "split"} | marks | of_rows
-    assert named == set(DataOptions.__dataclass_fields__)
+    assert [*SearchOptions().arguments(), *ReadingOptions().arguments()] == [
+        name for group in (SearchSettings, RunSettings, DataSettings) for name in group.__dataclass_fields__
+    ]
+    assert DataOptions.settings == ReadingOptions.settings
     for command in (
         local.ask,
         repeated.all_blankets,
@@ -149,12 +149,53 @@ def test_every_command_has_all_settings() -> None:
     ):
         hints = inspect.signature(command).parameters
         assert {"data", "search"} <= set(hints)
-    for name, value in SearchOptions().arguments().items():
+    for name, value in {**SearchOptions().arguments(), **ReadingOptions().arguments()}.items():
         assert value == FIELDS[name].default, name
+
+
+@pytest.mark.parametrize(
+    ("hint", "default", "typed", "value"),
+    [
+        (float | None, None, 0.5, 0.5),
+        (int | None, None, None, None),
+        (float | Literal["auto"] | None, "auto", "none", None),
+        (float | Literal["auto"] | None, "auto", "0.5", 0.5),
+        (int | Literal["auto"], "auto", "7", 7),
+        (Literal["dof", "auto"] | None, "auto", "none", None),
+        (bool | None, None, False, False),
+        (Collection[str], (), ["a", "b"], ("a", "b")),
+        (Collection[str], (), None, ()),
+        (str, "auto", "word", "word"),
+    ],
+)
+def test_a_new_setting_has_an_option(
+    monkeypatch: pytest.MonkeyPatch, hint: Any, default: Any, typed: Any, value: Any
+) -> None:
+    monkeypatch.setitem(FIELDS, "brand_new", _setting(default, "A meaning."))
+    monkeypatch.setitem(HINTS, "brand_new", hint)
+
+    class Own(SettingOptions):
+        settings = ("brand_new",)
+
+    (option,) = Own.parameters()
+    assert option.name == "brand_new"
+    assert get_args(option.annotation)[1].help == "A meaning."
+    assert Own(brand_new=typed).arguments() == {"brand_new": value}
+    assert Own().arguments() == {"brand_new": default}
+
+
+def test_a_new_setting_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert SearchSettings(dof="full").more() == {}
+    monkeypatch.setattr("serape.settings._RESOLVED", frozenset())
+    assert SearchSettings(dof="full").more() == {"dof": "full"}
 
 
 def test_the_keywords_of_type_checkers_are_those_of_the_settings() -> None:
     assert keywords.PATH.read_text(encoding="utf-8") == keywords.keywords(), "run: make stubs"
+
+
+def test_the_tables_of_the_page_are_those_of_the_settings() -> None:
+    assert settings_page.PATH.read_text(encoding="utf-8") == settings_page.page(), "run: make stubs"
 
 
 @pytest.mark.parametrize("name", ALL)

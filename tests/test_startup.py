@@ -90,3 +90,16 @@ def test_every_command_is_found() -> None:
     assert _made.keys() == MODULES.keys()
     for name, module in MODULES.items():
         assert find_command(name).callback.__module__ == module
+
+
+def test_questions_with_commands_are_listed() -> None:
+    questions = [name for name in vars(serape)["__all__"] if getattr(getattr(serape, name), "command_examples", ())]
+    listed = {name for name, module in MODULES.items() if module == "serape.cli.questions"}
+    assert {name.replace("_", "-") for name in questions} == listed
+
+
+def test_a_kind_of_result_that_nobody_has_imported_is_read() -> None:
+    file = Path(__file__).parent / "results" / "saved" / "causes.json"
+    program = f"import serape; print(type(serape.load_result({str(file)!r})).__name__)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "Causes\n"

@@ -13,7 +13,7 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
 from serape.local.registry import ALGORITHMS
-from serape.settings import FIELDS
+from serape.settings import FIELDS, DataSettings, selector_settings
 from serape.structure.registry import CAUSAL_ALGORITHMS, NETWORK_ALGORITHMS
 
 PATH = Path(__file__).parent.parent / "src" / "serape" / "_keywords.py"
@@ -31,21 +31,37 @@ from serape.progress import ProgressCallback
 from serape.types import DofRule, EngineName, FdrMethod, MissingRules, Reliability, Variables, WeightKind
 
 
-class Keywords(TypedDict, total=False):
-    """Settings, in the order of the signatures; then options of the algorithms."""
-
 '''
+CLASSES = {
+    "SelectorKeywords(TypedDict": "Settings that a selector takes, in the order of the signatures.",
+    "DataKeywords(TypedDict": "Settings for reading data, in the order of the signatures.",
+    "Keywords(TypedDict": "Settings, in the order of the signatures; then options of the algorithms.",
+}
+
+
+WIDER = {"random_state": "int | np.random.Generator | np.random.RandomState | None"}
+"""Settings for which a selector takes more, as scikit-learn does."""
 
 
 def keywords() -> str:
     """Return the content of the file."""
-    lines = [f"    {name}: {field.type}" for name, field in FIELDS.items() if name != "algorithm"]
+    types = {name: str(field.type) for name, field in FIELDS.items() if name != "algorithm"}
     options = {
         name: " | ".join(sorted(kinds, key=lambda kind: (kind == "None", kind)))
         for name, kinds in sorted(_options().items())
     }
-    lines += [f"    {name}: {kinds}" for name, kinds in options.items()]
-    return HEAD + "\n".join(lines).replace("'", '"') + "\n"
+    # The parameters of the selector and of Table that may be given by position are not among their keywords.
+    of_selector = set(selector_settings()) - {"test", "alpha"}
+    entries = [
+        {name: WIDER.get(name, kind) for name, kind in types.items() if name in of_selector},
+        {name: types[name] for name in DataSettings.__dataclass_fields__ if name not in ("kinds", "missing", "ignore")},
+        types | options,
+    ]
+    parts = []
+    for (head, meaning), own in zip(CLASSES.items(), entries, strict=True):
+        lines = "\n".join(f"    {name}: {kind}" for name, kind in own.items()).replace("'", '"')
+        parts.append(f'class {head}, total=False):\n    """{meaning}"""\n\n{lines}\n')
+    return HEAD + "\n\n".join(parts)
 
 
 def _options() -> dict[str, set[str]]:

@@ -54,6 +54,7 @@ from serape.questions.stability import stability as stability
 from serape.questions.wrapper import wrapper as wrapper
 from serape.results.all_blankets import AllBlankets as AllBlankets
 from serape.results.alpha_path import AlphaPath as AlphaPath
+from serape.results.blankets import Blankets as Blankets
 from serape.results.causes import Causes as Causes
 from serape.results.comparison import Comparison as Comparison
 from serape.results.comparison import compare as compare
@@ -70,6 +71,7 @@ from serape.results.knockoffs import KnockoffSelection as KnockoffSelection
 from serape.results.loaded import load_result as load_result
 from serape.results.loaded import load_structure as load_structure
 from serape.results.pairs import Pairs as Pairs
+from serape.results.region import Region as Region
 from serape.results.result import Result as Result
 from serape.results.stability import Stability as Stability
 from serape.results.structure import Structure as Structure

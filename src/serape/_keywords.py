@@ -12,6 +12,46 @@ from serape.progress import ProgressCallback
 from serape.types import DofRule, EngineName, FdrMethod, MissingRules, Reliability, Variables, WeightKind
 
 
+class SelectorKeywords(TypedDict, total=False):
+    """Settings that a selector takes, in the order of the signatures."""
+
+    fdr: float | Literal["auto"] | None
+    fdr_method: FdrMethod
+    min_effect: float | None
+    max_conditioning: int | Literal["auto"] | None
+    dof: DofRule
+    reliability: Reliability
+    random_state: int | np.random.Generator | np.random.RandomState | None
+    knowledge: Knowledge | Mapping[str, Any] | None
+    known_members: Variables
+    forbidden_members: Variables
+    kinds: str | Mapping[str, str] | None
+    missing: MissingRules
+    weight_kind: WeightKind
+    n_jobs: int | None
+    progress: bool | ProgressCallback | None
+    max_seconds: float | Literal["auto"] | None
+    max_tests: int | None
+    engine: EngineName
+
+
+class DataKeywords(TypedDict, total=False):
+    """Settings for reading data, in the order of the signatures."""
+
+    header: bool | Sequence[str] | None
+    na_values: Collection[str]
+    delimiter: str | None
+    decimal: Literal[".", ","] | None
+    encoding: str | None
+    quote: str | None
+    comment: str | None
+    index: bool | None
+    table: str | int | None
+    sample_weight: Any
+    weight_kind: WeightKind
+    groups: Any
+
+
 class Keywords(TypedDict, total=False):
     """Settings, in the order of the signatures; then options of the algorithms."""
 

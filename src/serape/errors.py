@@ -1,14 +1,60 @@
-"""Errors. Each message says what is wrong, where, and what to do about it."""
+"""Errors. Each message says what is wrong, where, and what to do about it.
+
+A message, like a note, carries the settings that it names. Whoever shows it chooses the words: Python's are those of
+the text itself (`missing='drop'`), `command_words` gives those of the command line (`--missing drop`).
+"""
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from numbers import Integral
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
+
+
+_BEGIN, _OR, _END = "\U0001fffe", "\U0001ffff", "\U0002fffe"  # Unicode says that no text has them
+_CARRIED = re.compile(f"{_BEGIN}(.*?){_OR}(.*?){_END}", re.DOTALL)
+
+
+class Worded(str):
+    """A sentence in the words of Python that can also be told in those of the command line."""
+
+    carried: str
+    """Both, as `either` joins them."""
+
+    def __new__(cls, carried: str) -> Worded:
+        """Make the sentence of a text with words of both."""
+        found = super().__new__(cls, _CARRIED.sub(r"\1", carried))
+        found.carried = carried
+        return found
+
+    def __reduce__(self) -> tuple[type[Worded], tuple[str]]:
+        return Worded, (self.carried,)
+
+
+def either(python: str, command: str) -> str:
+    """Return words for a caller in Python and for a user of the command line, to stand in an error or a note."""
+    return python if python == command else f"{_BEGIN}{python}{_OR}{command}{_END}"
+
+
+def worded(text: str) -> str:
+    """Return the text of a note in the words of Python; it carries those of the command line."""
+    return Worded(text) if _BEGIN in text else text
+
+
+def embedded(what: SerapeError | str) -> str:
+    """Return the text of an error or a note, to stand in another one with the settings that it carries."""
+    text = what.args[0] if isinstance(what, SerapeError) and what.args else what
+    return text.carried if isinstance(text, Worded) else str(text)
+
+
+def command_words(what: SerapeError | str) -> str:
+    """Return the text of an error or a note in the words of the command line."""
+    return _CARRIED.sub(r"\2", embedded(what))
 
 
 class SerapeError(Exception):
@@ -22,6 +68,9 @@ class SerapeError(Exception):
     ...     print(error)
     there is no column 'Heart'. The columns are 'Age', 'Smoking', 'Exercise', 'Weight', 'Diabetes' and 9 more.
     """
+
+    def __init__(self, *message: Any) -> None:
+        super().__init__(*(worded(part) if isinstance(part, str) else part for part in message))
 
 
 class DataError(SerapeError, ValueError):

@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from serape.errors import InputTypeError, OptionError, shown, suggestion
-from serape.wording import either, setting
+from serape.errors import InputTypeError, OptionError, either, shown, suggestion
+from serape.wording import setting
 
 Pair = tuple[str, str]
 

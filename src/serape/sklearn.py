@@ -6,12 +6,13 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from inspect import signature
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from serape._keywords import SelectorKeywords
 from serape.data.discretise import Method, discretise
 from serape.data.encoding import Encoded
 from serape.data.kinds import FEW_LEVELS, KINDS, Kind, Kinds
@@ -29,22 +30,15 @@ from serape.errors import (
     shown,
 )
 from serape.knowledge import Knowledge
-from serape.progress import ProgressCallback
 from serape.questions.blanket import ask
 from serape.questions.hidden import NOTE, allow_hidden, check_hidden
 from serape.records import Records
 from serape.results.result import Result
 from serape.search.budget import STOPPED
-from serape.settings import FIELDS, DataSettings, Settings
+from serape.settings import FIELDS, DataSettings, Settings, selector_settings, signature_with
 from serape.types import (
-    DofRule,
-    EngineName,
-    FdrMethod,
     Finds,
     LocalAlgorithm,
-    MissingRules,
-    Reliability,
-    Variables,
     WeightKind,
 )
 
@@ -129,58 +123,27 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         test: str = "auto",
         alpha: float | Literal["auto"] = "auto",
         *,
-        fdr: float | Literal["auto"] | None = "auto",
-        fdr_method: FdrMethod = "auto",
-        min_effect: float | None = None,
-        max_conditioning: int | Literal["auto"] | None = "auto",
-        dof: DofRule = "auto",
-        reliability: Reliability = "auto",
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-        knowledge: Knowledge | Mapping[str, Any] | None = None,
-        known_members: Variables = (),
-        forbidden_members: Variables = (),
-        kinds: str | Mapping[str, str] | None = None,
-        missing: MissingRules = "error",
-        weight_kind: WeightKind = "frequency",
-        n_jobs: int | None = 1,
-        progress: bool | ProgressCallback | None = None,
-        max_seconds: float | Literal["auto"] | None = "auto",
-        max_tests: int | None = None,
-        engine: EngineName = "auto",
         hidden: bool = False,
         finds: Finds = "blanket",
         algorithm_options: Mapping[str, Any] | None = None,
         target_kind: TargetKind = "auto",
         discretise: Method | None = None,
         bins: int = 5,
+        **settings: Unpack[SelectorKeywords],
     ) -> None:
-        self.algorithm = algorithm
-        self.test = test
-        self.alpha = alpha
-        self.fdr = fdr
-        self.fdr_method = fdr_method
-        self.min_effect = min_effect
-        self.max_conditioning = max_conditioning
-        self.dof = dof
-        self.reliability = reliability
-        self.random_state = random_state
-        self.knowledge = knowledge
-        self.known_members = known_members
-        self.forbidden_members = forbidden_members
-        self.kinds = kinds
-        self.missing = missing
-        self.weight_kind = weight_kind
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.max_seconds = max_seconds
-        self.max_tests = max_tests
-        self.engine = engine
         self.hidden = hidden
         self.finds = finds
         self.algorithm_options = algorithm_options
         self.target_kind = target_kind
         self.discretise = discretise
         self.bins = bins
+        given = {"algorithm": algorithm, "test": test, "alpha": alpha, **settings}
+        if unknown := given.keys() - set(selector_settings()):
+            raise TypeError(f"MarkovBlanketSelector.__init__() got an unexpected keyword argument {min(unknown)!r}")
+        for name in selector_settings():
+            setattr(self, name, given.get(name, FIELDS[name].default))
+
+    __init__.__signature__ = signature_with(__init__, selector_settings())  # type: ignore[attr-defined]
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, **fit_params: Any
@@ -262,7 +225,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _settings(self) -> Settings:
         """Return the settings of the search; the table has been read already."""
-        given = {name: getattr(self, name) for name in FIELDS if hasattr(self, name) and name != "weight_kind"}
+        given = {name: getattr(self, name) for name in selector_settings() if name != "weight_kind"}
         options = self.algorithm_options or {}
         asked = Settings.of(**{**given, "random_state": _seed(self.random_state)}, **options)
         return replace(asked, data=DataSettings())
@@ -295,7 +258,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         columns = read(X, Kinds(self.kinds))
         name = _name_of(y, columns.names)
         target = _target(name, y, self.target_kind)
-        kind = self.weight_kind if of_rows["sample_weight"] is not None else "frequency"
+        kind: WeightKind = self.weight_kind if of_rows["sample_weight"] is not None else "frequency"
         together = columns.with_added_column(name, target)
         table = Table(together, self.kinds, self.missing, weight_kind=kind, **of_rows)
         if self.discretise is None:

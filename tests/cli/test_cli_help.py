@@ -4,6 +4,8 @@ import contextlib
 import io
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -34,7 +36,7 @@ class TestHelp:
         return [name for name in MODULES if not find_command(name).hidden]
 
     def test_every_command_has_help_and_examples_that_parse(self, helps: dict[str, str]) -> None:
-        assert len(self.commands()) == 19
+        assert len(self.commands()) == 22
         for info in map(find_command, MODULES):
             assert "Example" in helps[info.name or ""]
             examples = [line for line in (info.epilog or "").split("\n\n") if "serape " in line]
@@ -96,8 +98,9 @@ class TestCompletion:
         return completed
 
     def test_names(self, complete: Callable[[str], list[str]], patients: str) -> None:
-        assert complete("serape bl") == ["blanket"]
+        assert complete("serape bl") == ["blanket", "blankets"]
         assert complete("serape blanket --algorithm hiton") == ["hiton-mb"]
+        assert complete("serape blankets --algorithm hiton") == ["hiton-mb"]
         assert complete("serape stability --algorithm hiton") == ["hiton-mb"]
         assert complete("serape stability --finds network --algorithm mmh") == ["mmhc"]
         assert complete("serape stability --finds skeleton --algorithm hiton") == ["hiton-pc"]
@@ -115,3 +118,19 @@ class TestCompletion:
         _, out, _ = run(capsys, "--help")
         assert "--install-completion" in out
         assert "--show-completion" in out
+
+
+def test_commands_import_no_large_package() -> None:
+    """Each takes longer to import than the command line itself; so do questions that are asked for other commands."""
+    look = """
+import sys
+from importlib import import_module
+import serape.cli.questions
+early = [name for name in sys.modules if name.startswith("serape.questions.")]
+from serape.cli.app import MODULES
+for module in MODULES.values():
+    import_module(module)
+print(*early, *{"sklearn", "networkx", "matplotlib", "pandas"} & sys.modules.keys())
+"""
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import pickle
 import re
 import sqlite3
 import zipfile
@@ -13,7 +14,7 @@ import pytest
 
 import serape
 from command import run
-from serape import wording
+from serape import errors, wording
 from serape.settings import FIELDS
 
 NAMES = [name for name in FIELDS if "_" in name] + ["equivalent_sample_size", "max_false", "read_bif"]
@@ -26,6 +27,7 @@ PYTHON = re.compile(
 
 
 def assert_speaks_shell(text: str) -> None:
+    assert not any("\U0001fffe" <= letter <= "\U0002fffe" for letter in text), "both wordings"
     found = PYTHON.search(text)
     assert found is None, f"{found[0]!r} in {text}"
 
@@ -295,7 +297,7 @@ def test_notes(
 
 
 def test_python_keeps_its_own_words(files: Path) -> None:
-    """After a command, too."""
+    """An error or a note tells what Python takes, wherever it is shown but by a command."""
     with pytest.raises(serape.DataError, match=r"pass missing='drop' to .*missing='pairwise' to "):
         serape.markov_blanket(files / "gaps.csv", "y")
     with pytest.raises(serape.DataError, match=r"as in missing={'\*': 'level', 'x': 'drop'}$"):
@@ -306,8 +308,14 @@ def test_python_keeps_its_own_words(files: Path) -> None:
         serape.markov_blanket(files / "plain.csv", "y", algorithm="fbed", k="x")  # type: ignore[arg-type]
     with pytest.raises(serape.OptionError, match="^n_jobs must be 1 or more"):
         serape.markov_blanket(files / "plain.csv", "y", n_jobs=0)
-    assert "pass index=False if it is a variable" in serape.Table(files / "index.csv").notes[0]
-    assert "max_seconds=1.5" in wording.setting("max_seconds", 1.5)
+    with pytest.raises(serape.OptionError, match="are called x0 to x2; pass header=True if it holds"):
+        serape.markov_blanket(serape.Table(files / "headless.csv"), "y")
+    table = serape.Table(files / "index.csv")
+    assert table.notes[0].endswith("pass index=False if it is a variable")
+    found = serape.markov_blanket(table, "y", max_conditioning=1, max_tests=1)
+    assert found.notes[-1].startswith("the search stopped at max_tests=1")
+    assert "unreliable or over max_conditioning, " in str(found)
+    assert json.loads(found.to_json())["notes"] == list(found.notes) == list(pickle.loads(pickle.dumps(found)).notes)
 
 
 def test_every_setting_is_named_as_its_option() -> None:
@@ -338,10 +346,20 @@ def test_every_setting_is_named_as_its_option() -> None:
     ],
 )  # fmt: skip
 def test_a_setting_with_a_value(name: str, value: object, python: str, command: str) -> None:
-    assert wording.setting(name, value) == python
-    with wording.command_line():
-        assert wording.setting(name, value) == command
-    assert wording.setting(name, value) == python
+    sentence = errors.OptionError(f"pass {wording.setting(name, value)}")
+    for carried in (sentence, pickle.loads(pickle.dumps(sentence)), errors.OptionError(errors.embedded(sentence))):
+        assert str(carried) == f"pass {python}"
+        assert errors.command_words(carried) == f"pass {command}"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [5, 10**5000, np.zeros(10**6), [1, "a"], {"a": 1}, b"a", object(), float("nan")],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_wrong_value_is_told_too(value: object) -> None:
+    for name in FIELDS:
+        assert errors.worded(wording.setting(name, value)).startswith(f"{name}=")
 
 
 def test_sentences_leave_the_words_to_wording() -> None:

@@ -113,6 +113,15 @@ def test_near_copies_are_told_apart_by_the_rows_or_not_by_the_effect() -> None:
     assert few.replaceable["Smoking"] == (("Nearly",),)
 
 
+def test_a_note_is_told_once() -> None:
+    """Also one that names a setting."""
+    data = clinic(300)
+    found = serape.all_blankets({**data, "Copy": data["HeartDisease"]}, "HeartDisease", "hiton-mb", max_blankets=1)
+    about = [note for note in found.notes if "duplicates of the target" in note]
+    assert len(about) == 1
+    assert about[0].endswith("leave it out with ignore=['Copy']")
+
+
 def test_an_empty_blanket() -> None:
     data = np.random.default_rng(0).integers(0, 2, (100, 4))
     found = serape.all_blankets(data, 0, alpha=1e-6)

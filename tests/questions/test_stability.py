@@ -160,9 +160,9 @@ def test_data_are_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
     original = Table.__init__
 
-    def counted(table: Table, *arguments: Any) -> None:
+    def counted(made: Table, *arguments: Any, **settings: Any) -> None:
         read.append(1)
-        original(table, *arguments)
+        original(made, *arguments, **settings)
 
     monkeypatch.setattr(Table, "__init__", counted)
     serape.alpha_path(PATIENTS.to_pandas(), "HeartDisease", [0.01, 0.05])

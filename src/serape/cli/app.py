@@ -16,6 +16,8 @@ _COMMANDS = {
     "contexts": ("contexts", "joint"),
     "knockoffs": ("knockoffs",),
     "structure": ("region", "skeleton", "network"),
+    "questions": ("blankets", "all-pairs"),
+    "compare": ("compare",),
     "pack": ("pack",),
     "library": ("algorithms", "sample", "study", "demo"),
     "versions": ("versions",),

@@ -9,10 +9,9 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, partial, wraps
 from importlib import import_module
-from typing import Annotated, Any, NoReturn, TypeVar, get_type_hints
+from typing import Annotated, Any, NoReturn, TypeVar, get_origin, get_type_hints
 
 import typer
 import typer.core
@@ -20,9 +19,8 @@ import typer.main
 from typer.models import CommandInfo
 
 import serape
-from serape.errors import Interrupted, OptionError, SerapeError
+from serape.errors import Interrupted, OptionError, SerapeError, command_words
 from serape.markup import plain
-from serape.wording import command_line
 
 BAD_DATA, BAD_USE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 EXIT_CODES = {
@@ -104,7 +102,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     out = sys.stdout
     if isinstance(out, io.TextIOWrapper):
         out.reconfigure(errors="backslashreplace")  # of names that its encoding lacks
-    with command_line(), to_close, _loading():
+    with to_close, _loading():
         try:
             app(args=arguments, prog_name="serape")
         except SystemExit:
@@ -112,9 +110,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
                 _exit_unread()
             raise
         except OptionError as error:
-            _fail(str(error), BAD_USE)
+            _fail(command_words(error), BAD_USE)
         except SerapeError as error:
-            _fail(str(error), BAD_DATA)
+            _fail(command_words(error), BAD_DATA)
         except OSError as error:
             _close_output()
             what = f"{error.filename} cannot be used" if error.filename else "the output cannot be written"
@@ -203,7 +201,7 @@ def command(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function a command of this name, with examples below its help. The help does not list the `alias`.
 
-    A parameter whose type is a dataclass stands for one option per field.
+    A parameter whose type is a group of `Options` stands for all of them.
     """
     head = "Example" if len(examples) == 1 else "Examples"
     epilog = "\n\n".join([f"{head}:", *examples]) if len(examples) > 1 else f"{head}: {examples[0]}"
@@ -222,34 +220,68 @@ def command(
     return register
 
 
+def command_later(name: str, add: Callable[[], None]) -> None:
+    """Let `add` make the command of this name, by `command`, when it is looked up."""
+
+    def make() -> typer.Typer:
+        add()
+        return _made[name]()
+
+    _made[name] = make
+
+
+class Options:
+    """Options that several commands share: in the signature of a command, it stands for one option per attribute."""
+
+    def __init__(self, **given: Any) -> None:
+        vars(self).update({one.name: one.default for one in self.parameters()} | given)
+
+    @classmethod
+    def parameters(cls) -> list[inspect.Parameter]:
+        """Return the options: the attributes whose types are annotated for typer."""
+        hints = get_type_hints(cls, include_extras=True)
+        return [parameter(name, hint, getattr(cls, name, REQUIRED)) for name, hint in hints.items() if is_option(hint)]
+
+
+REQUIRED = inspect.Parameter.empty
+
+
+def is_option(hint: Any) -> bool:
+    """Return whether a type is annotated for typer."""
+    return get_origin(hint) is Annotated
+
+
+def parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
+    """Return a parameter of a command."""
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
 def _spread(function: Callable[..., None]) -> Callable[..., None]:
-    """Return the function with the fields of its dataclasses in place of the dataclasses."""
+    """Return the function with its options in place of each group of options."""
     hints = get_type_hints(function, include_extras=True)
-    groups = {name: hint for name, hint in hints.items() if is_dataclass(hint) and isinstance(hint, type)}
+    groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Options)}
     parameters: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        if name not in groups:
-            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
-            continue
-        own = get_type_hints(groups[name], include_extras=True)
-        parameters += [
-            inspect.Parameter(
-                field.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=inspect.Parameter.empty if field.default is MISSING else field.default,
-                annotation=own[field.name],
-            )
-            for field in fields(groups[name])
-        ]
+    for name, one in inspect.signature(function).parameters.items():
+        parameters += groups[name].parameters() if name in groups else [parameter(name, hints[name], one.default)]
 
     @wraps(function)
     def run(**given: Any) -> None:
-        made = {name: kind(**{f.name: given.pop(f.name) for f in fields(kind)}) for name, kind in groups.items()}
+        made = {
+            name: kind(**{one.name: given.pop(one.name) for one in kind.parameters()}) for name, kind in groups.items()
+        }
         function(**given, **made)
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
+
+
+def in_command_words(found: object) -> None:
+    """Put the notes of a result, which is the command's own, into the words of the command line."""
+    from serape.results.kind import ResultKind
+
+    if isinstance(found, ResultKind):
+        found._reword(command_words)
 
 
 def answer(
@@ -266,6 +298,7 @@ def answer(
         found = question()
     except Interrupted as stop:
         found, interrupted = stop.found, True
+    in_command_words(found)
     show(found)
     if interrupted or (stopped is not None and stopped(found)):
         raise typer.Exit(INTERRUPTED)

@@ -9,6 +9,7 @@ import typer
 
 import serape
 from serape.cli.base import answer, command
+from serape.cli.completion import complete_learner
 from serape.cli.data_options import DataOptions
 from serape.cli.options import (
     AsJson,
@@ -19,7 +20,6 @@ from serape.cli.options import (
     SearchOptions,
     Target,
     check_files,
-    complete_learner,
     write_files,
 )
 from serape.cli.show import print_grid, print_json, print_line

@@ -9,9 +9,10 @@ import typer
 
 import serape
 from serape.cli.base import answer, command
-from serape.cli.data_options import DataOptions, complete_column
+from serape.cli.completion import complete_column
+from serape.cli.data_options import DataOptions
 from serape.cli.options import AsJson, Output, Picture, Report, SearchOptions, Target, check_files, write_files
-from serape.cli.show import show_blankets
+from serape.cli.show import show_kind
 from serape.errors import OptionError
 
 _FILE = "file"  # the name of the context where each file is one
@@ -57,7 +58,7 @@ def contexts(
     table = data.read() if context is not None else _files(data)
 
     def show(found: serape.ContextBlankets) -> None:
-        show_blankets(found, explain or (), as_json)
+        show_kind(found, explain or (), as_json)
         write_files(found, output, report, picture)
 
     answer(lambda: serape.context_blankets(table, target, context or _FILE, **settings), show)
@@ -109,7 +110,7 @@ def joint(
     table = data.read()
 
     def show(found: serape.JointBlanket) -> None:
-        show_blankets(found, explain or (), as_json)
+        show_kind(found, explain or (), as_json)
         write_files(found, output, report, picture)
 
     answer(lambda: serape.joint_blanket(table, target, **settings), show)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 import serape
-from serape.cli.base import command
+from serape.cli.base import command, in_command_words
 from serape.cli.data_options import DataOptions
 from serape.cli.options import AsJson, OptionalTarget, Output, Picture, Report, check_files, write_files
 from serape.cli.show import show_description
@@ -31,6 +31,7 @@ def describe(
     """
     check_files(output, picture=picture, report=report)
     found = serape.describe(data.source, target, **data.arguments())
+    in_command_words(found)
     if as_json:
         typer.echo(found.to_json(), nl=False)
     else:

@@ -17,7 +17,8 @@ from rich.progress import Progress as Bar
 import serape
 from serape.checks import thread_count
 from serape.cli.base import command
-from serape.cli.options import AsJson, Jobs, check_files, complete_network, read_network
+from serape.cli.completion import complete_network
+from serape.cli.options import AsJson, Jobs, check_files, read_network
 from serape.cli.show import console, print_grid, print_json, print_line, show_result
 from serape.data.example import clinic, clinic_graph
 from serape.data.writing import write_csv, write_table

@@ -1,74 +1,20 @@
-"""Options that several commands share, and their completion in a shell."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
 import typer
 
 import serape
-from serape.cli.data_options import complete_column
-from serape.cli.values import (
-    ALGORITHM_OPTIONS,
-    option_entry,
-    read_knowledge,
-    read_limit,
-    read_number,
-)
+from serape.cli.completion import complete_column, complete_network, complete_option
+from serape.cli.settings_options import SettingOptions, setting_option, settings_of
+from serape.cli.values import option_entry
 from serape.errors import DataError
-from serape.independence import TESTS
-from serape.local.registry import ALGORITHMS, names_of
-from serape.settings import Settings
+from serape.settings import RunSettings, SearchSettings
 
 _TESTS, _OUTPUT = "How to search", "Output"
-_EITHER = ("stability", "path")
-"""Commands with --finds, whose default is a blanket."""
-
-# --- completion ------------------------------------------------------------------------------------------------------
-
-
-def _complete_algorithm(context: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
-    from serape.structure.registry import CAUSAL_ALGORITHMS, NETWORK_ALGORITHMS
-
-    asked = context.info_name
-    finds = context.params.get("finds") or (
-        "blanket" if asked in ("blanket", "all-blankets", "contexts", "joint", *_EITHER) else "parents-children"
-    )
-    if finds in ("skeleton", "network"):
-        asked, finds = finds, "parents-children"
-    known = [(a.name, a.paper) for a in ALGORITHMS.values() if a.finds in (finds, "both")]
-    if asked == "causes":
-        known = [(a.name, a.paper) for a in CAUSAL_ALGORITHMS.values()]
-    if asked == "network":
-        known += [(a.name, a.paper) for a in NETWORK_ALGORITHMS.values()]
-    if asked == "skeleton":
-        known.append(("pc-stable", NETWORK_ALGORITHMS["pc-stable"].paper))
-    known.insert(0, ("auto", "the default"))
-    yield from ((name, about) for name, about in known if name.startswith(incomplete.lower()))
-
-
-def complete_learner(incomplete: str) -> list[str]:
-    """Complete the name of an algorithm that finds blankets."""
-    return [name for name in ("auto", *names_of("blanket")) if name.startswith(incomplete.lower())]
-
-
-def _complete_option(incomplete: str) -> list[str]:
-    return [f"{name}=" for name in ALGORITHM_OPTIONS if name.startswith(incomplete)]
-
-
-def _complete_test(incomplete: str) -> list[str]:
-    return [name for name in ("auto", *TESTS) if name.startswith(incomplete.lower())]
-
-
-def complete_network(incomplete: str) -> list[str]:
-    """Complete the name of a bundled network."""
-    from serape.networks import bundled_networks
-
-    return [entry["name"] for entry in bundled_networks() if entry["name"].startswith(incomplete)]
-
 
 # --- options ---------------------------------------------------------------------------------------------------------
 
@@ -85,9 +31,7 @@ Checkpoint = Annotated[
     Path | None,
     typer.Option(help="Keep neighbourhoods in this file, so that a stopped run can continue.", rich_help_panel=_TESTS),
 ]
-Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", help="Processes or threads; -1 for all cores.", rich_help_panel=_TESTS)
-]
+Jobs = Annotated[int, setting_option("n_jobs")]
 Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Also save the result as JSON to this file.", rich_help_panel=_OUTPUT),
@@ -144,172 +88,29 @@ Truth = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class QuestionOptions:
+class QuestionOptions(SettingOptions):
     """All settings of a search except the level of significance or of false discoveries."""
 
-    algorithm: Annotated[
-        str,
-        typer.Option(
-            help="The name of an algorithm (see `serape algorithms`), in any case, or auto.",
-            metavar="NAME",
-            autocompletion=_complete_algorithm,
-            rich_help_panel=_TESTS,
-        ),
-    ] = "auto"
+    settings = settings_of(SearchSettings, RunSettings, without=("alpha", "fdr", "fdr_method"))
     option: Annotated[
         list[str] | None,
         typer.Option(
             help="An option of the algorithm, such as k=2 or symmetry=false; repeatable.",
             metavar="NAME=VALUE",
-            autocompletion=_complete_option,
+            autocompletion=complete_option,
             rich_help_panel=_TESTS,
         ),
     ] = None
-    test: Annotated[
-        str,
-        typer.Option(
-            help=f"The name of an independence test, in any case: auto, {', '.join(TESTS)}.",
-            metavar="NAME",
-            autocompletion=_complete_test,
-            rich_help_panel=_TESTS,
-        ),
-    ] = "auto"
-    min_effect: Annotated[
-        float | None,
-        typer.Option(
-            help="Leave out members and edges whose effect is less than this many bits.", rich_help_panel=_TESTS
-        ),
-    ] = None
-    max_conditioning: Annotated[
-        str,
-        typer.Option(
-            help="Largest conditioning set: a number, none, or auto.",
-            metavar="[NUMBER|none|auto]",
-            rich_help_panel=_TESTS,
-        ),
-    ] = "auto"
-    dof: Annotated[
-        Literal["auto", "full", "adjusted"], typer.Option(help="Degrees of freedom.", rich_help_panel=_TESTS)
-    ] = "auto"
-    reliability: Annotated[
-        Literal["auto", "dof", "cells", "none"],
-        typer.Option(
-            help="Require 5 rows per degree of freedom, 5 rows per cell, or nothing.",
-            rich_help_panel=_TESTS,
-        ),
-    ] = "auto"
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            help="Seed for drawing rows, for permutation tests, and for breaking exact ties at random.",
-            rich_help_panel=_TESTS,
-        ),
-    ] = None
-    knowledge: Annotated[
-        Path | None,
-        typer.Option(
-            help="A JSON file of what is known about the network: pairs of names under required and forbidden (arcs, "
-            "from and to) and forbidden_pairs, and lists of names, earlier to later, under tiers.",
-            rich_help_panel=_TESTS,
-        ),
-    ] = None
-    known: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A column that belongs to the answer whatever the tests show; repeatable.",
-            metavar="COLUMN",
-            autocompletion=complete_column,
-            rich_help_panel=_TESTS,
-        ),
-    ] = None
-    forbid: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A column that does not belong to the answer and is not tested; repeatable.",
-            metavar="COLUMN",
-            autocompletion=complete_column,
-            rich_help_panel=_TESTS,
-        ),
-    ] = None
-    jobs: Jobs = 1
-    max_seconds: Annotated[
-        str,
-        typer.Option(
-            help="Stop after so many seconds, and keep what was found: a number, none, or auto (60 for a target, 600 "
-            "for a structure or all blankets).",
-            metavar="[NUMBER|none|auto]",
-            rich_help_panel=_TESTS,
-        ),
-    ] = "auto"
-    max_tests: Annotated[
-        int | None, typer.Option(help="Stop after so many tests, and keep what was found.", rich_help_panel=_TESTS)
-    ] = None
-    engine: Annotated[str, typer.Option(help="Where tests are computed: auto, cpu or gpu.", rich_help_panel=_TESTS)] = (
-        "auto"
-    )
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.", rich_help_panel=_OUTPUT)] = False
 
     def arguments(self) -> dict[str, Any]:
-        """Return the settings as arguments of the questions in Python."""
-        return {
-            "algorithm": self.algorithm,
-            **dict(map(option_entry, self.option or ())),
-            "test": self.test,
-            "min_effect": self.min_effect,
-            "max_conditioning": read_limit(self.max_conditioning),
-            "dof": self.dof,
-            "reliability": None if self.reliability == "none" else self.reliability,
-            "random_state": self.seed,
-            "knowledge": read_knowledge(self.knowledge),
-            "known_members": self.known or (),
-            "forbidden_members": self.forbid or (),
-            "n_jobs": self.jobs,
-            "progress": False if self.quiet else None,
-            "max_seconds": read_number("--max-seconds", self.max_seconds, "auto", "none"),
-            "max_tests": self.max_tests,
-            "engine": self.engine,
-        }
-
-    def checked(self) -> dict[str, Any]:
-        """Return the same, once they are checked: before data are read, which may take long."""
-        given = self.arguments()
-        Settings.of(**given)
-        return given
+        """Return the settings, and options of the algorithm, as arguments of the questions in Python."""
+        return {**super().arguments(), **dict(map(option_entry, self.option or ()))}
 
 
-@dataclass(frozen=True)
 class SearchOptions(QuestionOptions):
     """All settings of a search."""
 
-    alpha: Annotated[
-        str,
-        typer.Option(
-            help="Significance level: a number, or auto (0.01).", metavar="[NUMBER|auto]", rich_help_panel=_TESTS
-        ),
-    ] = "auto"
-    fdr: Annotated[
-        str,
-        typer.Option(
-            help="Bound the share of false members among those found: a number, none, or auto (0.2; none if alpha "
-            "is given).",
-            metavar="[NUMBER|none|auto]",
-            rich_help_panel=_TESTS,
-        ),
-    ] = "auto"
-    fdr_method: Annotated[
-        Literal["auto", "bh", "by", "adaptive"],
-        typer.Option(help="How the share is bounded; by allows for any dependence.", rich_help_panel=_TESTS),
-    ] = "auto"
-
-    def arguments(self) -> dict[str, Any]:
-        """Return the settings as arguments of the questions in Python."""
-        return {
-            **super().arguments(),
-            "alpha": read_number("--alpha", self.alpha, "auto"),
-            "fdr": read_number("--fdr", self.fdr, "auto", "none"),
-            "fdr_method": self.fdr_method,
-        }
+    settings = settings_of(SearchSettings, RunSettings)
 
 
 def read_network(name: str) -> serape.Network:

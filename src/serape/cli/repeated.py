@@ -25,7 +25,7 @@ from serape.cli.options import (
     check_files,
     write_files,
 )
-from serape.cli.show import print_json, show_blankets, show_path, show_stability
+from serape.cli.show import print_json, show_kind, show_path, show_stability
 from serape.errors import OptionError
 from serape.files import atomic_write
 from serape.questions.all_blankets import MAX_BLANKETS
@@ -69,7 +69,7 @@ def all_blankets(
     table = data.read()
 
     def show(found: serape.AllBlankets) -> None:
-        show_blankets(found, explain or (), as_json)
+        show_kind(found, explain or (), as_json)
         write_files(found, output, report, picture)
 
     answer(lambda: serape.all_blankets(table, target, max_blankets=max_blankets, **settings), show)

@@ -19,7 +19,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 import serape
-from serape.errors import n_shown
+from serape.errors import command_words, n_shown
 from serape.markup import plain
 from serape.results.displayed import edge_table, evidence_table, variables_text
 from serape.results.result import Result
@@ -118,7 +118,7 @@ def show_result(found: Result, explain: Sequence[str] = (), as_json: bool = Fals
     if found.members:
         heads, rows = evidence_table(found, found.members)
         print_grid(["variable", *heads], ([name, *row] for name, row in zip(found.members, rows, strict=True)))
-    for line in str(found).splitlines()[1:]:
+    for line in command_words(str(found)).splitlines()[1:]:
         print_line(line.strip())
     for explanation in explanations:
         print_line(f"\n{explanation}")
@@ -133,12 +133,12 @@ def _records(found: Result) -> Iterator[dict[str, Any]]:
         yield plain | {name: None if names is None else list(names) for name, names in sets.items()}
 
 
-def show_blankets(
-    found: serape.AllBlankets | serape.ContextBlankets | serape.JointBlanket,
+def show_kind(
+    found: Any,
     explain: Sequence[str] = (),
     as_json: bool = False,
 ) -> None:
-    """Print several blankets, a table of their members, and explanations for some of these."""
+    """Print a result: what it says, its table, and explanations for some variables."""
     explanations = {name: found.explain(name) for name in explain}
     if as_json:
         print_json({**found.to_dict(), **({"explanations": explanations} if explanations else {})})
@@ -149,7 +149,7 @@ def show_blankets(
         heads, rows, total = found._grid(MAX_COLUMNS)
         print_grid(heads, rows)
         if total > len(rows):
-            print_line(f"and {total - len(rows):,} more variables (--json lists all)")
+            print_line(f"and {total - len(rows):,} more {heads[0]}s (--json lists all)")
     for line in lines[1:]:
         print_line(line.strip())
     for explanation in explanations.values():

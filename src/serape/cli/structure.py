@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import math
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -27,14 +25,10 @@ from serape.cli.options import (
     Truth,
     check_files,
     read_network,
+    write_files,
 )
 from serape.cli.show import print_json, print_line, show_edges, show_structure
 from serape.errors import OptionError
-from serape.files import atomic_write
-from serape.formats import SUFFIXES, dagitty_text, dot_text, graphml_text
-from serape.results import pictures
-from serape.results.displayed import rate_text
-from serape.results.saved import finite
 
 RegionFormat = Annotated[
     Literal["table", "json", "dot", "graphml", "dagitty"],
@@ -62,8 +56,13 @@ def region(
     *,
     depth: Annotated[int, typer.Option(help="The largest number of edges between the target and a column.")] = 2,
     search: SearchOptions,
+    explain: Annotated[
+        list[str] | None,
+        typer.Option(help="Explain how this column is near; repeatable.", metavar="COLUMN", rich_help_panel="Output"),
+    ] = None,
     picture: Picture = None,
     output: RegionOutput = None,
+    report: Report = None,
     format_: RegionFormat = "table",
     as_json: AsJson = False,
 ) -> None:
@@ -71,20 +70,24 @@ def region(
 
     Prints the edges with their evidence.
     """
-    check_files(output, picture=picture)
+    check_files(output, picture=picture, report=report)
     settings = search.checked()
     table = data.read()
 
-    def show(found: Any) -> None:
+    def show(found: serape.Region) -> None:
         printed = asked_format(format_, as_json)
+        explanations = [found.explain(name) for name in explain or ()]
         if printed == "table":
-            _show_region(found)
+            title, *rest = str(found).splitlines()
+            print_line(title)
+            show_edges(found.edges_with_evidence())
+            for line in rest:
+                print_line(line.strip())
+            for text in explanations:
+                print_line(f"\n{text}")
         else:
-            typer.echo(_region_text(found, printed), nl=False)
-        if output is not None:
-            atomic_write(output, _region_text(found, SUFFIXES.get(output.suffix.lower(), "json")))
-        if picture is not None:
-            pictures.save_picture(pictures.draw_graph(found, target=found.graph["target"]), picture)
+            typer.echo(found.text(printed), nl=False)
+        write_files(found, output, report, picture)
 
     answer(
         lambda: serape.region(
@@ -102,40 +105,6 @@ def asked_format(format_: str, as_json: bool) -> str:
     if as_json and format_ not in ("table", "json"):
         raise OptionError(f"--json and --format {format_} exclude each other; give one of them")
     return "json" if as_json else format_
-
-
-def _region_text(found: Any, format_: str) -> str:
-    """Return a region as text in a format."""
-    if format_ == "dot":
-        return dot_text(found, target=found.graph["target"])
-    if format_ == "graphml":
-        return graphml_text(found)
-    if format_ == "dagitty":
-        return dagitty_text(found)
-    content = {
-        **found.graph,
-        "nodes": [{"name": name, "distance": steps} for name, steps in found.nodes(data="distance")],
-        "edges": [
-            {"from": a, "to": b, "p": math.exp(evidence["log_p"]) if "log_p" in evidence else None, **evidence}
-            for a, b, evidence in found.edges(data=True)
-        ],
-    }
-    return json.dumps(finite(content), indent=1, allow_nan=False, default=str) + "\n"
-
-
-def _show_region(found: Any) -> None:
-    about = found.graph
-    edges = "1 edge" if about["depth"] == 1 else f"{about['depth']} edges"
-    print_line(f"Within {edges} of {about['target']}: {len(found) - 1} variables")
-    show_edges([(a, "–", b, evidence) for a, b, evidence in found.edges(data=True)])
-    print_line(
-        f"by {about['algorithm']} with {about['test']} at alpha {about['alpha']:g}{rate_text(about['fdr'])}: "
-        f"{about['tests']:,} tests, {about['skipped']:,} skipped, {about['seconds']:.3g} s"
-    )
-    if not about["complete"]:
-        print_line("not complete: this is the result so far")
-    for note in about["notes"]:
-        print_line(f"note: {note}")
 
 
 @command(

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from serape._keywords import Keywords
+from serape.checks import MISSING_RULES
 from serape.data.kinds import KINDS
 from serape.errors import OptionError, one_line, shown, suggestion
 from serape.files import parsed_json
 from serape.settings import FIELDS
-from serape.wording import option_of
+from serape.wording import OTHERS, option_of
 
 ALGORITHM_OPTIONS = tuple(name for name in Keywords.__annotations__ if name not in FIELDS)
 """The options of all algorithms."""
@@ -63,14 +64,14 @@ def read_knowledge(path: Path | None) -> Mapping[str, Any] | None:
     return content
 
 
-def read_limit(text: str) -> int | Literal["auto"] | None:
-    """Return the value of --max-conditioning."""
-    if text.lower() == "auto":
-        return "auto"
-    if text.lower() == "none":
-        return None
+def read_limit(option: str, text: str, *words: str) -> int | Literal["auto"] | None:
+    """Return the value of an option that is a whole number or one of some words."""
+    if text.lower() in words:
+        return "auto" if text.lower() == "auto" else None
     if not text.isdecimal() or len(text) > _MAX_DIGITS:
-        raise OptionError(f"--max-conditioning must be a whole number, 'none' or 'auto', not {shown(text)}")
+        raise OptionError(
+            f"{option} must be a whole number, {' or '.join(map(repr, reversed(words)))}, not {shown(text)}"
+        )
     return int(text)
 
 
@@ -82,3 +83,16 @@ def read_number(option: str, text: str, *words: str) -> float | Literal["auto"] 
         return float(text)
     except ValueError:
         raise OptionError(f"{option} must be a number or {' or '.join(map(repr, words))}, not {shown(text)}") from None
+
+
+def read_missing(entries: list[str] | None) -> Any:
+    """Return the rule for missing values, or rules by column."""
+    rules: dict[str, str] = {}
+    for entry in entries or ():
+        name, _, rule = entry.rpartition("=")
+        rule = rule.lower()
+        if rule not in MISSING_RULES:
+            known = ", ".join(MISSING_RULES)
+            raise OptionError(f"--missing {entry!r} is not known; use {known}, or NAME=RULE for one column")
+        rules[name or OTHERS] = rule
+    return rules.get(OTHERS, "error") if set(rules) <= {OTHERS} else rules

@@ -35,8 +35,7 @@ from serape.data.encoding import (
     missing_or_none,
 )
 from serape.data.kinds import AS_ASKED, AS_CODES, FEW_LEVELS, Kind, check_boolean, kind_of_labels, names_rows
-from serape.errors import DataError, row_text, shown
-from serape.wording import either
+from serape.errors import DataError, either, row_text, shown
 
 
 def is_missing(value: object) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 _MAX_BLOCK = 1 << 26  # bytes that are fetched from a cluster at once
-_OF_FILES = ("delimiter", "decimal", "encoding", "quote", "comment", "index", "table")
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,15 +116,15 @@ def _blocks(table: Table) -> Iterator[Table]:
 def how_made(data: Any, settings: DataSettings) -> dict[str, Any]:
     """Return how a table is made: the path, if it is read from a file, and the settings that are not at defaults."""
     kinds, header = settings.kinds, settings.header
-    given = {
+    own = settings.given()
+    given = {f.name: getattr(settings, f.name) if f.name in own else None for f in fields(settings)}
+    given |= {
         "kinds": {str(name): str(kind) for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds,
         "missing": _missing(settings.missing),
         "ignore": [str(name) for name in settings.ignore],
         "header": header if header is None or isinstance(header, bool) else [str(name) for name in header],
         "na_values": [str(word) for word in settings.na_values],
-        **{name: getattr(settings, name) for name in _OF_FILES},
         "sample_weight": _name_or_array(settings.sample_weight),
-        "weight_kind": None if settings.weight_kind == "frequency" else settings.weight_kind,
         "groups": _name_or_array(settings.groups),
     }
     path = {"path": str(data)} if isinstance(data, str | PathLike) else {}

@@ -6,12 +6,13 @@ from collections.abc import Collection, Container, Mapping, Sequence, Set
 from copy import copy
 from dataclasses import fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape._keywords import DataKeywords
 from serape.data.all_columns import varying
 from serape.data.columns import Columns
 from serape.data.duplicates import Duplicates, find_duplicates
@@ -29,11 +30,11 @@ from serape.data.reading import ReadOptions, read
 from serape.data.reading.header import with_first_line_note
 from serape.data.variables import Variable, Variables, position_of, refuse_removed
 from serape.data.weights import Weights, check_same_rows
-from serape.errors import DataError, OptionError, n_shown
+from serape.errors import DataError, OptionError, embedded, n_shown
 from serape.markup import plain
-from serape.settings import DataSettings, refuse_encoding_again
-from serape.types import MissingRules, WeightKind
-from serape.wording import setting
+from serape.settings import DataSettings, refuse_encoding_again, signature_with
+from serape.types import MissingRules
+from serape.wording import Notes, setting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,13 +72,14 @@ class Table:
 
     rows: int
     """The number of rows."""
-    notes: tuple[str, ...]
+    notes = Notes()
     """Remarks about the columns, and how they were read."""
     weights: Weights | None = None
     """The weights of the rows; None if all count once, also where rows were repeated by their frequencies."""
     groups: NDArray[np.int64] | None = None
     """By row, the number of its group."""
     empty: tuple[str, ...] = ()  # columns without any value, which `describe` leaves out
+    _reading_notes = Notes()
     _leave_out_empty = False
     remote: Any = None  # makes tests and scores where the columns are elsewhere
     _file: PackedFile | None = None  # the mapped file that holds the columns, if there is one
@@ -94,7 +96,7 @@ class Table:
             return data
         if settings is None:
             return cls(data)
-        return cls(data, *(getattr(settings, f.name) for f in fields(settings)))
+        return cls(data, **{f.name: getattr(settings, f.name) for f in fields(settings)})
 
     def __init__(
         self,
@@ -102,24 +104,9 @@ class Table:
         kinds: str | Mapping[str, str] | None = None,
         missing: MissingRules = "error",
         ignore: Collection[str] = (),
-        header: bool | Sequence[str] | None = None,
-        na_values: Collection[str] = (),
-        delimiter: str | None = None,
-        decimal: Literal[".", ","] | None = None,
-        encoding: str | None = None,
-        quote: str | None = None,
-        comment: str | None = None,
-        index: bool | None = None,
-        table: str | int | None = None,
-        sample_weight: Any = None,
-        weight_kind: WeightKind = "frequency",
-        groups: Any = None,
+        **more: Unpack[DataKeywords],
     ) -> None:
-        settings = DataSettings(
-            kinds=kinds, missing=missing, ignore=ignore, header=header, na_values=na_values, delimiter=delimiter,
-            decimal=decimal, encoding=encoding, quote=quote, comment=comment, index=index, table=table,
-            sample_weight=sample_weight, weight_kind=weight_kind, groups=groups,
-        )  # fmt: skip
+        settings = DataSettings(kinds=kinds, missing=missing, ignore=ignore, **more)
         if isinstance(data, Table):
             refuse_encoding_again(settings)
             return  # `data` is this table
@@ -127,12 +114,14 @@ class Table:
         if path is not None and (file := PackedFile.open(path)).fits(settings):
             self._map(file, {"path": str(data)})
             return
-        check_same_rows(data, sample_weight=sample_weight, groups=groups)
+        check_same_rows(data, sample_weight=settings.sample_weight, groups=settings.groups)
         columns = read(data, Kinds(kinds), ReadOptions.of(settings))
         ready = prepared(columns, settings, leave_out_empty=self._leave_out_empty)
         self.empty = ready.empty
         self._fill(ready.columns, ready.notes, how_made(data, settings))
         self.notes += tuple(column_notes(self))
+
+    __init__.__signature__ = signature_with(__init__, DataSettings.__dataclass_fields__)  # type: ignore[attr-defined]
 
     def _fill(self, columns: Columns, notes: Sequence[str], made: Mapping[str, Any] | None = None) -> None:
         self.names = tuple(columns.names)
@@ -366,7 +355,7 @@ class Table:
         try:
             return position_of(variable, self.names, self._position, self.identifiers)
         except OptionError as error:
-            raise OptionError(with_first_line_note(str(error), self._reading_notes)) from None
+            raise OptionError(with_first_line_note(embedded(error), self._reading_notes)) from None
 
     def check_categorical(self, needed_by: str, variables: Container[int]) -> None:
         """Raise an error that names `needed_by` if some of the variables are continuous."""

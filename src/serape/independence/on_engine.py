@@ -8,7 +8,7 @@ from typing import Any
 from serape.engines.gpu.choice import ProgressSetting, correlations_of, device_for, planes_of
 from serape.engines.gpu.correlations import MAX_COLUMNS
 from serape.engines.gpu.planes import MAX_ROWS
-from serape.errors import OptionError
+from serape.errors import OptionError, worded
 from serape.independence.backends import DeviceColumns
 from serape.independence.base import IndependenceTest
 from serape.types import EngineName
@@ -34,9 +34,8 @@ def on_engine(test: IndependenceTest, engine: EngineName, progress: ProgressSett
     if columns is not None:
         test.keep_on_device(columns)
         if engine == "auto":
-            test.note(
-                f"a GPU answered the large questions; {setting('engine', 'cpu')} gives the same answer without it"
-            )
+            cpu = setting("engine", "cpu")
+            test.note(worded(f"a GPU answered the large questions; {cpu} gives the same answer without it"))
     return test
 
 

@@ -27,7 +27,7 @@ from itertools import product
 from pathlib import Path
 
 from serape.checks import is_one_of
-from serape.errors import DataError, OptionError, shown
+from serape.errors import DataError, OptionError, embedded, shown
 from serape.files import as_path, atomic_write
 from serape.networks.bif_names import BifNames, restored
 from serape.networks.bif_names import portable as portable_names
@@ -72,7 +72,7 @@ def read_bif(path: str | os.PathLike[str], *, missing: Missing = "error") -> Net
     try:
         return restored(network, text)
     except DataError as error:
-        raise DataError(f"{path}: {error}") from None
+        raise DataError(f"{path}: {embedded(error)}") from None
 
 
 def write_bif(network: Network, path: str | os.PathLike[str], *, portable: bool = True) -> list[str]:

@@ -18,7 +18,7 @@ from typing import Literal, NoReturn
 import numpy as np
 
 from serape import _core
-from serape.errors import DataError, suggestion
+from serape.errors import DataError, either, embedded, suggestion
 from serape.networks.bif_tables import BlockRows, from_noisy_max, from_table, row_steps
 from serape.networks.bif_tokens import STRING, Tokens, shown
 from serape.networks.network import (
@@ -29,7 +29,6 @@ from serape.networks.network import (
     first_wrong_row,
     parents_first,
 )
-from serape.wording import either
 
 Missing = Literal["error", "uniform"]
 
@@ -85,7 +84,7 @@ class Reader(Tokens):
         try:
             return Network(self.levels, self.parents, self.cpts)
         except DataError as error:
-            raise DataError(f"{self.path}: {error}") from None
+            raise DataError(f"{self.path}: {embedded(error)}") from None
 
     # --- blocks --------------------------------------------------------------------------------------------------
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from serape.errors import OptionError, shown, suggestion
+from serape.errors import OptionError, either, shown, suggestion
 from serape.networks.network import Network
 from serape.records import Records
-from serape.wording import either
 
 FORMAT = "serape-network-1"
 _FOLDER = files("serape.networks") / "bundled"

@@ -26,10 +26,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.errors import OptionError
+from serape.errors import OptionError, either
 from serape.networks.marginals import ancestry, marginal
 from serape.networks.network import Network, normalised
-from serape.wording import either
 
 _MAX_SOURCES = 64  # candidates for V
 _VARIES = 0.99

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from serape._keywords import Keywords
-from serape.errors import Interrupted, OptionError, is_integer, shown
+from serape.errors import Interrupted, OptionError, is_integer, shown, worded
 from serape.independence import table_of
 from serape.independence.outcomes import Tally
 from serape.independence.registry import has_rows
@@ -254,7 +254,7 @@ class _AllBlankets:
             seconds=self._run.seconds,
             complete=not ended,
             options={**first.options, **self._automatic()},
-            notes=self._notes(ended, [*own, *(note for note in notes if note not in own)]),
+            notes=self._notes(ended, list(dict.fromkeys([*own, *map(worded, notes)]))),
             data=first.data,
             call=first.call,
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from serape._keywords import Keywords
 from serape.checks import check_alpha, is_several
-from serape.errors import InputTypeError, OptionError, shown
+from serape.errors import InputTypeError, OptionError, either, shown
 from serape.independence import table_of
 from serape.progress import ProgressCallback
 from serape.questions.constraints import left_out_notes
@@ -20,7 +20,7 @@ from serape.results.alpha_path import AlphaPath
 from serape.results.result import Result
 from serape.settings import Settings, question, refuse
 from serape.types import Finds, LocalAlgorithm
-from serape.wording import either, setting
+from serape.wording import setting
 
 ALPHAS: tuple[float, ...] = tuple(float(f"{alpha:.3g}") for alpha in np.geomspace(1e-10, 0.2, 25))
 """The default significance levels."""

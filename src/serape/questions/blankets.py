@@ -16,19 +16,25 @@ from serape.parallel.precompute import precompute_steps
 from serape.progress import ProgressCallback
 from serape.questions.query import Query
 from serape.questions.run import Run
+from serape.results.blankets import Blankets
 from serape.results.result import Result
 from serape.search.record import Record
 from serape.settings import RunSettings, Settings, question
 from serape.types import LocalAlgorithm
 
 
-@question()
+@question(
+    command=(
+        "serape blankets patients.csv --alpha 0.01 --report blankets.html",
+        "serape blankets patients.csv --target HeartDisease --target ECG --explain Anxiety",
+    )
+)
 def blankets(
     data: Any,
     targets: Iterable[str | int] | None = None,
     algorithm: str | LocalAlgorithm = "auto",
     **settings: Unpack[Keywords],
-) -> dict[str, Result]:
+) -> Blankets:
     """Find the Markov blankets of many targets.
 
     The table is packed once. Tests given nothing are symmetric, so those between two targets are performed once and
@@ -51,8 +57,8 @@ def blankets(
 
     Returns
     -------
-    dict
-        The results by name of target. On Ctrl-C, those that are complete.
+    Blankets
+        The results by name of target, as a dict. On Ctrl-C, those that are complete.
 
     Examples
     --------
@@ -75,7 +81,7 @@ def blankets(
     return ask_of_many(query.constrained(asked.search, positions), positions, asked.run)
 
 
-def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = None) -> dict[str, Result]:
+def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = None) -> Blankets:
     """Ask a question about many targets, which share tests and steps."""
     settings = run or RunSettings()
     call = Run(settings, query.source)
@@ -117,4 +123,9 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
         left = len(positions) - len(found)
         note = f"interrupted: {left:,} of {len(positions):,} targets are left undone"
         found = {target: replace(result, notes=(*result.notes, note)) for target, result in found.items()}
-    return {query.source.variables[target]: found[target] for target in positions if target in found}
+    names = query.source.variables
+    return Blankets(
+        {names[target]: found[target] for target in positions if target in found},
+        targets=[names[target] for target in positions],
+        seconds=call.seconds,
+    )

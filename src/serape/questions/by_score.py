@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from serape.data.table import Table
-from serape.errors import DataError, OptionError, abbreviate, is_integer, shown, suggestion
+from serape.errors import DataError, OptionError, abbreviate, embedded, is_integer, shown, suggestion
 from serape.independence import IndependenceTest
 from serape.knowledge import BoundKnowledge, Knowledge
 from serape.names import match
@@ -203,7 +203,7 @@ def score_of(data: Any, score: str | Score, by_default: str, equivalent_sample_s
             data.check_categorical(f"score {score!r}", data.searched)
         except DataError as error:
             raise DataError(
-                f"{error}; or use {setting('score', 'auto')}, which takes columns of any kind, or use "
+                f"{embedded(error)}; or use {setting('score', 'auto')}, which takes columns of any kind, or use "
                 f"{setting('algorithm', 'hiton-pc')} or 'pc-stable', which use tests"
             ) from None
     made = make_score(data, score, equivalent_sample_size)

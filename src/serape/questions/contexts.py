@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from serape.data.table import Table
-from serape.errors import DataError, InputTypeError, OptionError, abbreviate, is_integer, shown
+from serape.errors import DataError, InputTypeError, OptionError, abbreviate, either, is_integer, shown
 from serape.independence import TESTS, IndependenceTest, position, table_of
 from serape.questions.constraints import refuse_identifiers
 from serape.questions.query import Query
 from serape.settings import Settings
-from serape.wording import either, setting
+from serape.wording import setting
 
 
 def context_position(source: IndependenceTest, context: object, target: int) -> int:

@@ -12,7 +12,16 @@ import numpy as np
 from serape._keywords import Keywords
 from serape.data.degenerate import Degenerate, degenerate
 from serape.data.table import Table
-from serape.errors import InputTypeError, OptionError, SerapeError, abbreviate, first_few, is_integer
+from serape.errors import (
+    InputTypeError,
+    OptionError,
+    SerapeError,
+    abbreviate,
+    either,
+    embedded,
+    first_few,
+    is_integer,
+)
 from serape.independence import IndependenceTest
 from serape.questions.choice import choose_learner, choose_network
 from serape.questions.duplicates import target_duplicates_note
@@ -22,7 +31,7 @@ from serape.results.description import AutomaticChoice, Description, NearlyDeter
 from serape.settings import FIELDS, DataSettings, Settings, check_options, question, refuse
 from serape.structure.registry import NETWORK_ALGORITHMS
 from serape.structure.score_choice import automatic_score
-from serape.wording import OTHERS, either, setting
+from serape.wording import OTHERS, setting
 
 MAX_COMPARED = 60
 """Columns are compared in pairs if there are at most so many."""
@@ -80,7 +89,7 @@ def describe(data: Any, target: str | int | None = None, **settings: Unpack[Keyw
         choices = _choices(table, query)
     except SerapeError as error:
         query, choices = None, ()
-        notes.append(f"no search is possible: {error}")
+        notes.append(f"no search is possible: {embedded(error)}")
     at = None if target is None else table.position(target) if query is None else query.position(target)
     odd = degenerate(table)
     notes += replace(odd, constant=()).notes

@@ -23,13 +23,12 @@ from typing import Any, Unpack
 
 from serape._keywords import Keywords
 from serape.checks import is_several
-from serape.errors import InputTypeError, Interrupted, OptionError, abbreviate, shown
+from serape.errors import InputTypeError, Interrupted, OptionError, abbreviate, either, shown
 from serape.questions.blankets import ask_of_many
 from serape.questions.query import Query
 from serape.results.joint_blanket import JointBlanket
 from serape.settings import Settings, question
 from serape.types import LocalAlgorithm
-from serape.wording import either
 
 
 @question()

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb
 
+from serape.errors import embedded
 from serape.independence.outcomes import Tally
 from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
@@ -310,7 +311,9 @@ def find_neighbourhoods(
                     found.of[target], notes, found.weighed[target] = done.pop(target)
                     for note in notes:
                         noted[note] = noted.get(note, 0) + 1
-            run.notes += [note if count == 1 else f"{note} ({count:,} targets)" for note, count in noted.items()]
+            run.notes += [
+                note if count == 1 else f"{embedded(note)} ({count:,} targets)" for note, count in noted.items()
+            ]
 
 
 def join(

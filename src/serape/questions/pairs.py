@@ -40,7 +40,11 @@ _NOT_IN_PART = "the strongest of some pairs would be wrong"
         "fdr_method": _ALL_COUNTED,
         "max_seconds": _NOT_IN_PART,
         "max_tests": _NOT_IN_PART,
-    }
+    },
+    command=(
+        "serape all-pairs patients.csv --alpha 0.01 --strongest 3 --explain Age",
+        "serape all-pairs patients.csv --picture dependents.png --json > pairs.json",
+    ),
 )
 def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -> Pairs:
     """Test every pair of variables given nothing.

@@ -428,6 +428,7 @@ class Query:
             "dof": getattr(self.source, "dof", None),
             **({} if self.fdr is None else {"fdr": self.fdr.rate, "fdr_method": self.fdr.method}),
             **({} if self.min_effect is None else {"min_effect": float(self.min_effect)}),
+            **self.asked.more(),
             **self.options,
             **self.constraints,
         }

@@ -6,7 +6,8 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any, Unpack
 
 from serape._keywords import Keywords
-from serape.errors import OptionError, is_integer, shown
+from serape.errors import OptionError, is_integer, shown, worded
+from serape.independence import table_of
 from serape.questions.constraints import left_out_notes
 from serape.questions.deciding import Discoveries
 from serape.questions.edge_evidence import edge_evidence
@@ -14,7 +15,7 @@ from serape.questions.min_effect import remove_weak_edges
 from serape.questions.query import Query
 from serape.questions.run import Run
 from serape.questions.structures import edges_of, resolve_learner, source_notes
-from serape.results.structure import undirected
+from serape.results.call import Call
 from serape.search import Search
 from serape.search.associations import DecidingTest
 from serape.settings import Settings, question
@@ -26,6 +27,8 @@ from serape.wording import setting
 if TYPE_CHECKING:
     import networkx as nx
 
+    from serape.results.region import Region
+
 
 @question()
 def region(
@@ -34,7 +37,7 @@ def region(
     depth: int = 2,
     algorithm: str | LocalAlgorithm = "auto",
     **settings: Unpack[Keywords],
-) -> nx.Graph[str]:
+) -> Region:
     """Find the variables within `depth` edges of a target, and the edges on the way, growing outward from it.
 
     Two variables are adjacent if each is among the parents and children of the other. Edges between two variables at
@@ -51,11 +54,12 @@ def region(
 
     Returns
     -------
-    networkx.Graph
-        Nodes have a `distance` from the target; edges the `statistic`, `dof`, `log_p`, `effect` and `given` of the
-        weakest association of the two: with a false discovery rate, which adds the `adjusted_p` of the weaker side, of
-        the tests of the search, otherwise given nothing or one neighbour. The attributes of the graph (`graph.graph`)
-        record how it was found: `target`, `depth`, `algorithm`, `tests`, `skipped`, `seconds`, `notes`, `complete`.
+    Region
+        A `networkx.Graph`. Nodes have a `distance` from the target; edges the `statistic`, `dof`, `log_p`, `effect`
+        and `given` of the weakest association of the two: with a false discovery rate, which adds the `adjusted_p` of
+        the weaker side, of the tests of the search, otherwise given nothing or one neighbour. The attributes of the
+        graph (`graph.graph`) record how it was found: `target`, `depth`, `algorithm`, `tests`, `skipped`, `seconds`,
+        `notes`, `complete`.
 
     Raises
     ------
@@ -69,6 +73,8 @@ def region(
     ['Age', 'BloodPressure', 'ChestPain', 'ECG', 'Smoking']
     """
     import networkx as nx
+
+    from serape.results.region import Region
 
     if not is_integer(depth) or depth < 1:
         raise OptionError(f"{setting('depth')} must be a whole number, 1 or more, not {shown(depth)}")
@@ -94,11 +100,11 @@ def region(
             grown.forget_unreached(at)
     if not run.complete and not run.interrupted:
         run.notes.append(f"{run.ended}: the region is as far as it was found")
-    graph = undirected(
-        (names[x] for x in grown.distance),
-        edges_of(grown.neighbours, names),
-        edge_evidence(query.source, found).by_name(names),
-    )
+    graph = Region()
+    evidence = edge_evidence(query.source, found).by_name(names)
+    graph.add_nodes_from(names[x] for x in grown.distance)
+    for a, b in edges_of(grown.neighbours, names):
+        graph.add_edge(a, b, **evidence.get(frozenset((a, b)), {}))
     for (x, y), (adjusted, _) in ((sorted(edge), judged) for edge, judged in grown.judged().items()):
         if graph.has_edge(names[x], names[y]):
             graph.edges[names[x], names[y]]["adjusted_p"] = adjusted
@@ -113,9 +119,13 @@ def region(
         tests=run.tally.performed,
         skipped=run.tally.skipped,
         seconds=run.seconds,
-        notes=(*source_notes(query.source), *left_out_notes(query.knowledge, names), *run.notes),
+        notes=tuple(map(worded, (*source_notes(query.source), *left_out_notes(query.knowledge, names), *run.notes))),
         complete=run.complete,
     )
+    table = table_of(query.source)
+    graph.tests_by_size = dict(sorted(run.tally.tests_by_size.items()))
+    graph.options, graph.call = dict(query.reported), Call(query.own)
+    graph.data = None if table is None else table.provenance
     return run.hand_over(graph)
 
 

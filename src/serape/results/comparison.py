@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,17 +13,20 @@ from serape.data.table import Table
 from serape.errors import InputTypeError, OptionError, shown
 from serape.independence import G2, ContingencyTest, IndependenceTest
 from serape.independence.outcomes import as_positions
+from serape.results.compared import Compared
 from serape.results.result import Result
+from serape.results.saved import number, share, texts
 
 if TYPE_CHECKING:
     import networkx as nx
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Compared, file="serape-comparison-1"):
     """Precision, recall, and the Euclidean distance of the two from (1, 1).
 
-    Precision is 1 if no variable is found; recall is 1 if the true set is empty.
+    Precision is 1 if no variable is found; recall is 1 if the true set is empty. A comparison is a few numbers, so it
+    has no picture, and it explains no variable: `missed` and `extra` name those that differ.
 
     Examples
     --------
@@ -37,6 +40,13 @@ class Comparison:
     distance: float
     missed: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
+
+    title = "Comparison with the truth"
+    _readers: ClassVar = {
+        **dict.fromkeys(("precision", "recall"), share),
+        "distance": lambda value: number(value, 0),
+        **dict.fromkeys(("missed", "extra"), texts),
+    }
 
 
 def compare(found: Any, truth: Any) -> Comparison:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from serape.errors import InputTypeError, OptionError, abbreviate
 from serape.knowledge import Knowledge
 from serape.networks.network import Network, describe_cycle, find_cycle, parents_first
+from serape.results.compared import Compared
+from serape.results.saved import count, optional, share
 from serape.structure.equivalence import completed
 from serape.structure.graphs import Arc, PartlyDirected, structural_hamming_distance
 
@@ -17,8 +19,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class GraphComparison:
+class GraphComparison(Compared, file="serape-graph-comparison-1"):
     """What a graph has in common with the true one, and where they differ.
+
+    It is a few numbers: `Structure.plot` draws both graphs in one picture, and `Structure.explain` explains an edge.
 
     Precision is 1 if the found graph has no edges, recall is 1 if the true graph has none. All measures but `shd_dag`
     compare completed graphs (CPDAGs), in which only those edges have a direction that data can reveal.
@@ -49,6 +53,13 @@ class GraphComparison:
     and undirected in the other). None if the found graph is a skeleton."""
     shd_dag: int | None
     """The same between the graphs as given, if both are fully directed; otherwise None."""
+
+    title = "Comparison with the true graph"
+    _readers: ClassVar = {
+        **dict.fromkeys(("skeleton_precision", "skeleton_recall", "arrow_precision", "arrow_recall"), share),
+        **dict.fromkeys(("missing", "extra", "reversed"), count),
+        **dict.fromkeys(("shd", "shd_dag"), optional(count)),
+    }
 
     @property
     def half_directed(self) -> int:

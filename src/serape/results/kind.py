@@ -2,7 +2,8 @@
 
 A kind of result is one class, a dataclass. It declares the name of its files, its fields, which entries a file has and
 how those of its own are read, a table (`records`, `_grid`), a picture (`plot`), sentences (`title`, `__str__`,
-`explain`), and what its report has (`_page`). All else is written here once.
+`explain`), and what its report has (`_page`, or no more than `_kicker` and `_calls`). All else is written here once.
+Its question may stand in the same file; with `@question(command=(…))` it has a command.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from serape.data.provenance import Provenance
+from serape.errors import worded
 from serape.files import atomic_write
 from serape.results.call import Call
 from serape.results.displayed import Displayed
@@ -80,12 +82,30 @@ class ResultKind(Displayed):
     """The fields and properties that a file has, in order; all fields if none is named."""
     _readers: ClassVar[Mapping[str, Reader]] = {}
     """How the entries are read that only this kind has, or that mean something else in it."""
+    _unnamed: ClassVar[frozenset[str]] = frozenset()
+    """The entries by which a file of an older version is known that does not name its kind."""
 
     def __init_subclass__(cls, file: str | None = None) -> None:
         super().__init_subclass__()
         if file is not None:
+            if file in RESULT_KINDS:
+                raise TypeError(f"{RESULT_KINDS[file].__name__} has files of the name {file!r} already")
             cls.format = file
             RESULT_KINDS[file] = cls
+
+    def __post_init__(self) -> None:
+        """Put the notes into the words of Python; they carry those of the command line."""
+        if "notes" in vars(self):
+            object.__setattr__(self, "notes", tuple(map(worded, self.notes)))
+
+    def _reword(self, words: Callable[[str], str]) -> None:
+        """Put the notes, and those of results in this one, into other words: whoever shows them chooses."""
+        if "notes" in vars(self):
+            object.__setattr__(self, "notes", tuple(map(words, self.notes)))
+        for part in (*vars(self).values(), *(self.values() if isinstance(self, dict) else ())):
+            for one in part.values() if type(part) is dict else (part,):
+                if isinstance(one, ResultKind):
+                    one._reword(words)
 
     # --- saving --------------------------------------------------------------------------------------------------
 
@@ -173,6 +193,10 @@ class ResultKind(Displayed):
     def _around(self) -> Around | None:
         """Return what the report draws around the target, if there is one."""
         return None
+
+    def _calls(self) -> dict[str, str]:
+        """Return the calls that reproduce the result, by where they are made."""
+        return {}
 
     # --- words ---------------------------------------------------------------------------------------------------
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import Any
 
+import serape
 from serape.errors import DataError, one_line
 from serape.files import as_path, no_file, parsed_json
 from serape.results.kind import RESULT_KINDS
@@ -24,8 +26,8 @@ def load_result(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    Result, AllBlankets, Causes, ContextBlankets, JointBlanket, KnockoffSelection or Structure
-        The result, with the evidence and without the data.
+    object
+        The result, of the kind that was saved, with the evidence and without the data.
 
     Raises
     ------
@@ -80,9 +82,30 @@ def _load(path: str | os.PathLike[str], kinds: dict[str, Any], what: str) -> Any
         raise no_file(file) from None
     except (OSError, ValueError) as error:
         raise DataError(f"{file} cannot be read as JSON: {one_line(error)}") from None
-    if not isinstance(content, dict) or content.get("format") not in tuple(kinds):
+    kind = _kind_of(content, kinds)
+    if kind is None and kinds is RESULT_KINDS:
+        _import_kinds()
+        kind = _kind_of(content, kinds)
+    if kind is None:
         raise DataError(f"{file} is not a {what} saved by serape (format {' or '.join(map(repr, kinds))})")
     try:
-        return kinds[content["format"]].from_dict(content)
+        return kind.from_dict(content)
     except _DAMAGED as error:
         raise DataError(f"{path} is damaged: {type(error).__name__} {one_line(error)}") from None
+
+
+def _import_kinds() -> None:
+    """Import all kinds of results, which are public classes: one is known only once its module is imported."""
+    for module, names in vars(serape)["_NAMES"].items():
+        if module.startswith(("results.", "questions.")) and any(name[0].isupper() for name in names):
+            import_module(f"serape.{module}")
+
+
+def _kind_of(content: Any, kinds: dict[str, Any]) -> Any:
+    """Return the kind that a file names or, where older versions wrote no name, the one that has its entries."""
+    if not isinstance(content, dict):
+        return None
+    name = content.get("format")
+    if name is None:
+        return next((kind for kind in kinds.values() if kind._unnamed and kind._unnamed <= content.keys()), None)
+    return kinds.get(name) if isinstance(name, str) else None

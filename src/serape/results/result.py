@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from serape.data.provenance import Provenance
-from serape.errors import OptionError, abbreviate, is_integer, suggestion
+from serape.errors import OptionError, abbreviate, is_integer, suggestion, worded
 from serape.markup import plain
 from serape.records import Records
 from serape.results.call import Call
@@ -237,4 +237,4 @@ class Result(ResultKind, file="serape-result-1"):
         )
         if not self.complete:
             lines.append("  not complete: this is the result so far")
-        return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
+        return worded(plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)])))

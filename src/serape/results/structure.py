@@ -155,14 +155,8 @@ class Structure(ResultKind, file="serape-structure-1"):
             return plain(f"{a} and {b} are not adjacent{why}.")
         x, y = (a, b) if forth else (b, a)
         adjacent = f"There is an arc from {x} to {y}" if forth != back else f"{a} and {b} are adjacent"
-        evidence = self.graph.edges[x, y]
-        told = []
-        if evidence.get("given") is not None:
-            known = f" given {first_few(evidence['given'])}" if evidence["given"] else ""
-            told.append(f"{self.test} = {evidence['statistic']:.4g}, p = {p_text(evidence['log_p'])}{known}")
-        if evidence.get("gain") is not None:
-            told.append(f"the score would lose {evidence['gain']:.2f} without it")
-        why = f" ({'; '.join(told)})" if told else ""
+        told = told_by(self.test, self.graph.edges[x, y])
+        why = f" ({told})" if told else ""
         undecided = "" if self.finds == "skeleton" or forth != back else " Its direction is not decided."
         return plain(f"{adjacent}{why}.{undecided}")
 
@@ -457,6 +451,17 @@ def _pair(values: Any, names: Sequence[str]) -> frozenset[str]:
 
 
 # --- graphs and words ------------------------------------------------------------------------------------------------
+
+
+def told_by(test: str | None, evidence: Mapping[str, Any]) -> str:
+    """Return what speaks for an edge: its test, and what a score would lose without it."""
+    told = []
+    if evidence.get("given") is not None:
+        known = f" given {first_few(evidence['given'])}" if evidence["given"] else ""
+        told.append(f"{test} = {evidence['statistic']:.4g}, p = {p_text(evidence['log_p'])}{known}")
+    if evidence.get("gain") is not None:
+        told.append(f"the score would lose {evidence['gain']:.2f} without it")
+    return "; ".join(told)
 
 
 def undirected(

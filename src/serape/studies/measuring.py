@@ -65,7 +65,7 @@ def accuracy_of_all(
     query = Query.resolve(table, finds, settings)
     begin = time.perf_counter()
     if shared:
-        results = ask_of_many(query, table.varying, settings.run)
+        results: dict[str, Result] = ask_of_many(query, table.varying, settings.run)
         if len(results) < len(table.varying):
             raise KeyboardInterrupt
     else:

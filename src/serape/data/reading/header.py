@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from serape.data.reading.options import ReadOptions
-from serape.errors import DataError, abbreviate
-from serape.wording import either, setting
+from serape.errors import DataError, abbreviate, either, embedded
+from serape.wording import setting
 
 NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?")
 ABOUT_FIRST_LINE = "the first line"
@@ -22,7 +22,7 @@ NO_NAME = ("", "Unnamed: 0")
 def with_first_line_note(message: str, notes: Iterable[str]) -> str:
     """Add the note about the first line, if there is one, to an error message: it may be the reason."""
     about = [note for note in notes if note.startswith(ABOUT_FIRST_LINE)]
-    return f"{message.removesuffix('.')}. Note that {about[0]}" if about else message
+    return f"{message.removesuffix('.')}. Note that {embedded(about[0])}" if about else message
 
 
 def default_names(count: int) -> list[str]:

@@ -3,111 +3,117 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from serape.data.provenance import ARRAY, Provenance
+from serape.settings import FIELDS
 from serape.wording import option_words
 
 if TYPE_CHECKING:
     from serape.results.all_blankets import AllBlankets
+    from serape.results.blankets import Blankets
     from serape.results.causes import Causes
     from serape.results.context_blankets import ContextBlankets
     from serape.results.joint_blanket import JointBlanket
+    from serape.results.region import Region
     from serape.results.result import Result
     from serape.results.structure import Structure
+
+_MAX_TARGETS = 50
+"""More targets than this are not listed in a call."""
 
 
 def blanket_calls(found: Result) -> dict[str, str]:
     """Return the calls that reproduce a result."""
     if found.call.selector is not None:
         return {"In Python": _selector(found.call.selector, found.call.fit)}
-    blanket = found.finds == "blanket"
-    settings = {"algorithm": found.algorithm, **_tested(found.test, found.alpha, found.options)}
-    arguments = [repr(found.target), *_arguments(settings, found.call.own)]
-    question = "markov_blanket" if blanket else "parents_children"
-    calls = {"In Python": _python(question, found.data, found.test, arguments)}
-    words = None if found.dropped or found.call.own else _words(found.data, settings, {})
-    if words is not None:
-        command = ["serape", "blanket" if blanket else "neighbours", *words[0]]
-        calls["On the command line"] = _shell([command, ["--target", found.target], *words[1:]])
-    return calls
+    question, command = (
+        ("markov_blanket", "blanket") if found.finds == "blanket" else ("parents_children", "neighbours")
+    )
+    return _again(question, found, [found.target], command, on_command_line=not found.dropped)
 
 
 def blankets_calls(found: AllBlankets) -> dict[str, str]:
     """Return the calls that reproduce all blankets."""
-    settings = {"algorithm": found.algorithm, "max_blankets": found.max_blankets}
-    settings |= _tested(found.test, found.alpha, found.options)
-    calls = {
-        "In Python": _python(
-            "all_blankets", found.data, found.test, [repr(found.target), *_arguments(settings, found.call.own)]
-        )
-    }
-    words = None if found.call.own else _words(found.data, settings, {})
-    if words is not None:
-        command = ["serape", "all-blankets", *words[0]]
-        calls["On the command line"] = _shell([command, ["--target", found.target], *words[1:]])
-    return calls
+    return _again("all_blankets", found, [found.target], first={"max_blankets": found.max_blankets})
+
+
+def many_calls(found: Blankets) -> dict[str, str]:
+    """Return the calls that reproduce the blankets of many targets."""
+    result = next(iter(found.values()), None)
+    if result is None:
+        return {}
+    listed = len(found.targets) <= _MAX_TARGETS
+    return _again("blankets", result, [found.targets] if listed else [])
+
+
+def region_calls(found: Region) -> dict[str, str]:
+    """Return the calls that reproduce a region."""
+    return _again("region", found, [found.target], first={"depth": found.depth})
 
 
 def causes_calls(found: Causes) -> dict[str, str]:
     """Return the calls that reproduce causes and effects."""
     result = found.blanket_result
-    hidden = {"hidden": True} if found.hidden else {}
-    chosen = {"algorithm": found.algorithm, "learner": found.learner, **hidden}
-    settings = {**chosen, **_tested(result.test, result.alpha, result.options)}
     learner = ["learner"] if "algorithm" in result.call.own else []
     own = (*learner, *(name for name in result.call.own if name != "algorithm"))
-    arguments = [repr(found.target), *_arguments(settings, own)]
-    calls = {"In Python": _python("causes", result.data, result.test, arguments)}
-    words = None if result.call.own else _words(result.data, settings, {})
-    if words is not None:
-        calls["On the command line"] = _shell([["serape", "causes", *words[0]], ["--target", found.target], *words[1:]])
-    return calls
+    hidden = {"hidden": True} if found.hidden else {}
+    more: dict[str, Any] = {"algorithm": found.algorithm, "learner": found.learner, **hidden}
+    return _again("causes", result, [found.target], own=own, first=more)
 
 
 def contexts_calls(found: ContextBlankets) -> dict[str, str]:
     """Return the calls that reproduce a blanket in several contexts."""
     result = found.pooled
-    settings = {"context": found.context, "algorithm": result.algorithm}
-    settings |= _tested(result.test, result.alpha, result.options)
-    arguments = [repr(found.target), *_arguments(settings, result.call.own)]
-    calls = {"In Python": _python("context_blankets", result.data, result.test, arguments)}
-    words = None if result.call.own else _words(result.data, settings, {})
-    if words is not None:
-        command = ["serape", "contexts", *words[0]]
-        calls["On the command line"] = _shell([command, ["--target", found.target], *words[1:]])
-    return calls
+    more: dict[str, Any] = {"context": found.context, "algorithm": result.algorithm}
+    return _again("context_blankets", result, [found.target], "contexts", first=more)
 
 
 def joint_calls(found: JointBlanket) -> dict[str, str]:
     """Return the calls that reproduce the blanket of several targets."""
-    result = next(iter(found.by_target.values()))
-    settings = {"algorithm": result.algorithm, **_tested(result.test, result.alpha, result.options)}
-    arguments = [repr(list(found.targets)), *_arguments(settings, result.call.own)]
-    calls = {"In Python": _python("joint_blanket", result.data, result.test, arguments)}
-    words = None if result.call.own else _words(result.data, settings, {})
-    if words is not None:
-        targets = [["--target", target] for target in found.targets]
-        calls["On the command line"] = _shell([["serape", "joint", *words[0]], *targets, *words[1:]])
-    return calls
+    return _again("joint_blanket", next(iter(found.by_target.values())), [found.targets], "joint")
 
 
 def structure_calls(found: Structure) -> dict[str, str]:
-    """Return the calls that reproduce a result."""
+    """Return the calls that reproduce a skeleton or a network."""
+    more = {} if found.score is None else {"score": found.score}
+    return _again(found.finds, found, [], last=more)
+
+
+def _again(
+    question: str,
+    found: Result | AllBlankets | Region | Structure,
+    about: Sequence[str | Sequence[str]],
+    command: str | None = None,
+    *,
+    own: tuple[str, ...] | None = None,
+    on_command_line: bool = True,
+    first: Mapping[str, Any] = MappingProxyType({}),
+    last: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, str]:
+    """Return the calls that ask a question about some targets again.
+
+    `first` are settings of the question itself, named before those of the search, `last` after them; `own` are settings
+    that were objects of the caller, by default those of the call.
+    """
     call = found.call
+    own = call.own if own is None else own
     options = {name: value for name, value in found.options.items() if name not in call.implied}
-    settings: dict[str, Any] = {"algorithm": found.algorithm}
-    if found.test is not None and found.alpha is not None:
-        settings |= _tested(found.test, found.alpha, options)
-    else:
+    settings = dict(first) if "algorithm" in first else {"algorithm": found.algorithm, **first}
+    if found.test is None or found.alpha is None:
         settings |= {name: value for name, value in options.items() if value is not None}
-    if found.score is not None:
-        settings["score"] = found.score
-    calls = {"In Python": _python(found.finds, found.data, found.test, _arguments(settings, call.own))}
-    words = None if call.own else _words(found.data, settings, call.defaults)
+    else:
+        settings |= _tested(found.test, found.alpha, options)
+    settings |= last
+    targets = [repr(one if isinstance(one, str) else list(one)) for one in about]
+    calls = {"In Python": _python(question, found.data, found.test, [*targets, *_arguments(settings, own)])}
+    words = _words(found.data, settings, call.defaults) if on_command_line and not call.own else None
     if words is not None:
-        calls["On the command line"] = _shell([["serape", found.finds, *words[0]], *words[1:]])
+        named = [["--target", name] for one in about for name in ([one] if isinstance(one, str) else one)]
+        command = command or question.replace("_", "-")
+        calls["On the command line"] = _shell([["serape", command, *words[0]], *named, *words[1:]])
     return calls
 
 
@@ -157,13 +163,10 @@ def _arguments(settings: Mapping[str, Any], own: tuple[str, ...]) -> list[str]:
 
 # --- the command line ------------------------------------------------------------------------------------------------
 
-_SETTINGS = frozenset(
-    {
-        "algorithm", "test", "alpha", "fdr", "fdr_method", "max_conditioning", "reliability", "dof", "random_state",
-        "rule", "score", "equivalent_sample_size", "max_blankets", "learner", "hidden", "context",
-    }
-)  # fmt: skip
-"""The settings that the command line can show; others are objects, or in files."""
+_OF_QUESTIONS = frozenset(
+    {"rule", "score", "equivalent_sample_size", "max_blankets", "learner", "hidden", "context", "depth"}
+)
+"""What the commands of some questions take beside the settings; options of algorithms are not shown."""
 
 
 def _words(data: Provenance | None, settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[list[str]] | None:
@@ -171,7 +174,12 @@ def _words(data: Provenance | None, settings: Mapping[str, Any], defaults: Mappi
     made = dict(data.made) if data is not None else {}
     path = made.pop("path", None)
     own = {name: value for name, value in settings.items() if name not in defaults or value != defaults[name]}
-    if path is None or ARRAY in made.values() or not own.keys() <= _SETTINGS or ("rule" in own and "rule" in defaults):
+    if (
+        path is None
+        or ARRAY in made.values()
+        or not own.keys() <= FIELDS.keys() | _OF_QUESTIONS
+        or ("rule" in own and "rule" in defaults)
+    ):
         return None
     options = [option_words(name, value) for name, value in {**made, **own}.items()]
     return None if None in options else [[str(path)], *(words for groups in options for words in groups or ())]

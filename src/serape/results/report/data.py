@@ -9,7 +9,6 @@ from serape.errors import n_shown
 from serape.markup import MAX_TEXT, shown
 from serape.results.description import column_facts
 from serape.results.report.page import Cell, Grid
-from serape.wording import either
 
 MAX_COLUMNS = 300
 """The largest number of columns that are described."""
@@ -40,6 +39,6 @@ def data_grid(data: Provenance | None, first: Sequence[str]) -> tuple[Grid, ...]
     if len(order) < len(table.names):
         about += (
             f" Of {len(table.names):,} columns, these are {len(order):,} "
-            f"({either('serape.describe(data)', 'serape describe')} has all)."
+            f"(`serape.describe(data)` and, on the command line, `serape describe` have all)."
         )
     return (Grid("data", "Columns of the data", about, _HEADS, frozenset({"Levels", "Missing"}), rows),)

@@ -69,7 +69,7 @@ def plain_page(found: ResultKind, kicker: str, around: Around | None = None) -> 
         budget_about="" if tests is None else f"{tests:,} {'test was' if tests == 1 else 'tests were'} performed.",
         notes=found.notes,
         reproduce=dict(list(provenance_pairs(data).items())[: None if hasattr(found, "data") else 1]),
-        calls={},
+        calls=found._calls(),
     )
 
 
