@@ -21,6 +21,7 @@ class SelectorKeywords(TypedDict, total=False):
     max_conditioning: int | Literal["auto"] | None
     dof: DofRule
     reliability: Reliability
+    decide_on_part: bool
     random_state: int | np.random.Generator | np.random.RandomState | None
     knowledge: Knowledge | Mapping[str, Any] | None
     known_members: Variables
@@ -63,6 +64,7 @@ class Keywords(TypedDict, total=False):
     max_conditioning: int | Literal["auto"] | None
     dof: DofRule
     reliability: Reliability
+    decide_on_part: bool
     random_state: int | np.random.Generator | None
     knowledge: Knowledge | Mapping[str, Any] | None
     known_members: Variables

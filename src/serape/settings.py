@@ -189,6 +189,13 @@ class SearchSettings:
         '"auto" is "cells" for fast-iamb, as in its paper, and "dof" for all others.',
         "Require 5 rows per degree of freedom, 5 rows per cell, or nothing.",
     )
+    decide_on_part: bool = _setting(
+        True,
+        "Whether a fixed part of 5,000 rows may show clear dependence where a search asks which candidate is "
+        "strongest, or whether a member still depends on the target: with the test `residuals` and at least 20,000 "
+        "independent rows without weights (docs/cores.md#many-rows). False: all rows decide.",
+        "Let 5,000 of many rows decide where dependence is clear (test residuals).",
+    )
     random_state: int | np.random.Generator | None = _setting(
         None,
         "A seed. Results are fixed without one. With a seed, exact ties between candidates are broken at random "

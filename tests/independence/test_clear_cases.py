@@ -108,3 +108,12 @@ def test_searches_take_what_is_clear(table: serape.Table) -> None:
 def test_blankets_have_what_all_rows_show(table: serape.Table) -> None:
     found = serape.markov_blanket(table, "t", n_jobs=1)
     assert set(found.blanket) == {"strong", "weak", "class"}
+
+
+def test_all_rows_decide_on_request(table: serape.Table) -> None:
+    search = Search(Residuals(table), decide_on_part=False)
+    assert search.strongest(T, [STRONG, WEAK, NOISE], ()) == STRONG
+    assert search.tally.tests_by_size == {0: 3}
+    both = [serape.markov_blanket(table, "t", n_jobs=1, decide_on_part=on) for on in (True, False)]
+    assert set(both[0].blanket) == set(both[1].blanket)
+    assert both[0].tests < both[1].tests

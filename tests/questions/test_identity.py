@@ -69,6 +69,7 @@ CHANGED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "fdr_method": (PLAIN, PLAIN | {"fdr_method": "by"}),
     "min_effect": (PLAIN, PLAIN | {"min_effect": 0.05}),
     "max_conditioning": (PLAIN, PLAIN | {"max_conditioning": 0}),
+    "decide_on_part": (PLAIN, PLAIN | {"decide_on_part": False}),
     "dof": (PLAIN, PLAIN | {"dof": "full"}),
     "reliability": (PLAIN, PLAIN | {"reliability": None}),
     "random_state": (PLAIN, PLAIN | {"random_state": 3}),

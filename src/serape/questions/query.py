@@ -259,6 +259,7 @@ class Query:
             keep_separations=keep_separations,
             keep_associations=keep_associations,
             memory=self.memory,
+            decide_on_part=self.asked.decide_on_part,
         )
         search.use_marginals(marginals or {})
         return search

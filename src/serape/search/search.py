@@ -167,15 +167,18 @@ class Search(PreparingSearch):
         Their p is far below the level, whatever the other tests say. The other candidates count as not tested.
         """
         given = tuple(map(int, given))
-        if self._too_large(given):
+        found = None if self._too_large(given) else self._shown_by_part(target, candidates, given)
+        return None if found is None else self._record_screen(target, found)
+
+    def _shown_by_part(self, target: int, candidates: Candidates, given: tuple[int, ...]) -> ScreenResult | None:
+        if not self._decide_on_part:
             return None
         level = self.log_alpha
         if self._rate_by_step is not None:
             level = self._rate_by_step.log_threshold([], len(self.candidates(target)))
-        found = self.test.clearly_dependent(
+        return self.test.clearly_dependent(
             target, candidates, given, level - _FAR, threads=self.threads, poll=self._tick
         )
-        return None if found is None else self._record_screen(target, found)
 
     def _most_informative(self, screen: ScreenResult) -> tuple[list[int], float]:
         """Return the indices of the most informative reliable answers (several if they tie exactly) and their log p."""
@@ -318,7 +321,7 @@ class Search(PreparingSearch):
         if key not in self._member_outcomes:
             if len(self._member_outcomes) >= _MAX_OUTCOMES:
                 self._member_outcomes.clear()
-            clear = self.test.clearly_dependent(target, as_positions([x]), rest, self.log_alpha - _FAR, poll=self._tick)
+            clear = self._shown_by_part(target, [x], rest)
             self._member_outcomes[key] = self.test.test(x, target, rest) if clear is None else clear.outcome(0)
         return self._member_outcomes[key]
 

@@ -96,6 +96,7 @@ class SearchState(WhatIsKept):
         keep_separations: bool = True,
         keep_associations: bool = True,
         memory: StepMemory | None = None,
+        decide_on_part: bool = True,
     ) -> None:
         check_alpha(alpha, setting("alpha"))
         check_max_conditioning(max_conditioning)
@@ -129,6 +130,7 @@ class SearchState(WhatIsKept):
         self._member_outcomes: dict[tuple[int, int, tuple[int, ...]], Outcome] = {}  # of the latest steps
         self._members_log_p: tuple[tuple[int, tuple[int, ...]], list[float]] | None = None  # of the latest step
         self._budget = budget
+        self._decide_on_part = decide_on_part
         self._prepared: dict[tuple[Any, ...], tuple[Step[Any], tuple[Any, ...]]] = {}
         """The prepared steps by key, with the arguments whose identity is in the key."""
         self._marginals: Mapping[int, ScreenResult] = {}
