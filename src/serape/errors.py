@@ -46,9 +46,9 @@ def worded(text: str) -> str:
     return Worded(text) if _BEGIN in text else text
 
 
-def embedded(what: SerapeError | str) -> str:
+def embedded(what: Exception | str) -> str:
     """Return the text of an error or a note, to stand in another one with the settings that it carries."""
-    text = what.args[0] if isinstance(what, SerapeError) and what.args else what
+    text = what.args[0] if isinstance(what, Exception) and what.args else what
     return text.carried if isinstance(text, Worded) else str(text)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from serape.errors import Interrupted
+from serape.errors import Interrupted, embedded
 from serape.independence import IndependenceTest
 from serape.independence.outcomes import Tally
 from serape.independence.registry import has_rows
@@ -89,7 +89,7 @@ class Run:
         except KeyboardInterrupt:
             self.interrupted, self.ended = True, INTERRUPTED
         except BudgetSpent as spent:
-            self.ended = f"{STOPPED}{spent}"
+            self.ended = f"{STOPPED}{embedded(spent)}"
         finally:
             self.hide_progress()
 

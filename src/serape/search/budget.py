@@ -7,6 +7,7 @@ import threading
 import time
 from dataclasses import dataclass, field, replace
 
+from serape.errors import worded
 from serape.settings import RunSettings
 from serape.wording import setting
 
@@ -18,7 +19,10 @@ STOPPED = "the search stopped at "
 
 
 class BudgetSpent(Exception):  # noqa: N818 (a signal, not an error)
-    """A search has spent its budget; the message says which."""
+    """A search has spent its budget; the message says which, and carries the settings that it names."""
+
+    def __init__(self, which: str) -> None:
+        super().__init__(worded(which))
 
 
 class Stopwatch:
