@@ -1,6 +1,7 @@
 #include "serape/residual_test.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <iterator>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 
 #include "conditioning.hpp"
 #include "residual_comparison.hpp"
@@ -230,6 +232,7 @@ ResidualTest::ResidualTest(const PackedTable& table, std::vector<std::uint8_t> n
       curved_(curved),
       limits_(limits),
       scores_(numbers_.size()),
+      takes_part_(numbers_.size(), 0),
       polynomials_(numbers_.size()) {
     if (weighted_) {
         const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -306,6 +309,7 @@ void ResidualTest::set_values(std::size_t column, std::span<const double> values
         }
     }
     polynomials_[column].clear();
+    takes_part_[column] = 1;
     bytes_ += made.columns.size() * sizeof(double);
 }
 
@@ -380,7 +384,14 @@ void ResidualTest::set_category(std::size_t column) {
     for (std::size_t k = 0; k < made.width; ++k) {
         made.indicator[made.levels[k]] = static_cast<std::uint16_t>(k);
     }
+    takes_part_[column] = 1;
     bytes_ += made.codes.size() * sizeof(std::uint16_t);
+}
+
+void ResidualTest::require(std::span<const std::uint32_t> asked) const {
+    if (std::any_of(asked.begin(), asked.end(), [&](auto column) { return takes_part_[column] == 0; })) {
+        throw std::invalid_argument("columns that take part");
+    }
 }
 
 bool ResidualTest::all_categorical(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given) const {
@@ -389,6 +400,8 @@ bool ResidualTest::all_categorical(std::uint32_t x, std::uint32_t y, std::span<c
 }
 
 Outcome ResidualTest::test(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given) const {
+    require(given);
+    require(std::array{x, y});
     if (all_categorical(x, y, given)) {
         return categorical_.test(x, y, given);
     }
@@ -404,6 +417,9 @@ Outcome ResidualTest::test(std::uint32_t x, std::uint32_t y, std::span<const std
 void ResidualTest::screen(std::uint32_t target, std::span<const std::uint32_t> candidates,
                           std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
                           Answers out) const {
+    require(given);
+    require(candidates);
+    require({&target, 1});
     const auto put = [&](std::size_t k, double statistic, double dof, bool reliable) {
         out.statistic[k] = statistic;
         out.dof[k] = dof;
@@ -450,6 +466,9 @@ void ResidualTest::screen(std::uint32_t target, std::span<const std::uint32_t> c
 void ResidualTest::effects(std::uint32_t target, std::span<const std::uint32_t> candidates,
                            std::span<const std::uint32_t> given, CancellationToken& token,
                            std::span<ResidualEffect> out) const {
+    require(given);
+    require(candidates);
+    require({&target, 1});
     Prepared prepared(*this, target, given, token);
     prepare_levels(*this, target, candidates, prepared, token);
     for (std::size_t k = 0; k < candidates.size(); ++k) {
@@ -463,12 +482,16 @@ void ResidualTest::effects(std::uint32_t target, std::span<const std::uint32_t> 
 }
 
 bool ResidualTest::divides(std::span<const std::uint32_t> given) const {
+    require(given);
     std::vector<std::uint32_t> categories;
     std::copy_if(given.begin(), given.end(), std::back_inserter(categories), [&](auto z) { return !number(z); });
     return static_cast<double>(divide_rows(*this, categories).count) <= effective_rows_ / limits_.rows_per_column;
 }
 
 std::vector<std::uint64_t> ResidualTest::row_keys() const {
+    std::vector<std::uint32_t> all(columns());
+    std::iota(all.begin(), all.end(), 0u);
+    require(all);
     const auto mixed = [](std::uint64_t key) {  // splitmix64
         key += 0x9e3779b97f4a7c15;
         key = (key ^ key >> 30) * 0xbf58476d1ce4e5b9;
@@ -582,6 +605,10 @@ class ResidualEvaluator {
 
 SubsetAnswers ResidualTest::search_subsets(const SubsetQuery& query, std::size_t threads,
                                            CancellationToken& token) const {
+    require(query.xs);
+    require(query.pool);
+    require(query.fixed);
+    require({&query.target, 1});
     return drive_subsets<ResidualEvaluator>(*this, query, threads, token);
 }
 

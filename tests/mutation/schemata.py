@@ -104,7 +104,7 @@ def _begin(code: str, at: int) -> int:
     depth = 0
     while at > 0:
         before = code[at - 1]
-        if before in ")]}" and (depth or before != "}" or code[at] != "\n"):  # else a block ends there
+        if before in ")]}" and (depth or before != "}" or code[at : at + 1] != "\n"):  # else a block ends there
             depth += 1
         elif before in "([{" and depth:
             depth -= 1

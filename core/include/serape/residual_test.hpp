@@ -142,6 +142,8 @@ class ResidualTest {
     bool all_categorical(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given) const;
 
   private:
+    // Throws std::invalid_argument unless each takes part.
+    void require(std::span<const std::uint32_t> asked) const;
     std::vector<Polynomial> made_polynomials(const Scores& scores) const;
 
     const PackedTable& table_;
@@ -155,6 +157,7 @@ class ResidualTest {
     bool curved_;
     ResidualLimits limits_;
     std::vector<Scores> scores_;
+    std::vector<std::uint8_t> takes_part_;
     std::vector<double> quantiles_;  // by half rank
     mutable std::mutex making_;
     mutable std::vector<std::vector<Polynomial>> polynomials_;
