@@ -77,7 +77,8 @@ auto grown_pool(const Test& test, const Table& table, const SubsetQuery& query, 
 }
 
 // The pools of many targets, each grown by its candidates: ends and members of the pools, statistics, dof and log p of
-// the weakest associations of members with ends and members of their sets, numbers of tests and of skipped ones by size.
+// the weakest associations of members with ends and members of their sets, numbers of tests and of skipped ones by
+// size.
 template <class Test, class Table>
 auto grown_pools(const Test& test, const Table& table, const Array<std::uint32_t>& targets,
                  const Array<std::int64_t>& ends, const Array<std::uint32_t>& candidates, double log_alpha,

@@ -62,7 +62,8 @@ GrownPool grow_pool(const Test& test, SubsetQuery query, bool examine, std::uint
 // The pools of many targets.
 struct GrownPools {
     FlatSets pools;
-    // By member, if they are asked for, the weakest association that any subset left: not a number if none was searched.
+    // By member, if they are asked for, the weakest association that any subset left: not a number if none was
+    // searched.
     std::vector<double> statistic, dof, log_p;
     FlatSets given;
     Tally tally;
