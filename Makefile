@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 NATIVE := pyproject.toml CMakeLists.txt $(shell find core -type f)
 
-.PHONY: demo test test-gpu test-bridges test-oldest core-test bench bench-quick bench-kernels fuzz soak kills audit oracle corpus mutants lint format stubs docs clean
+.PHONY: demo test test-gpu test-bridges test-oldest core-test bench bench-quick bench-kernels fuzz soak kills audit oracle corpus mutants lint format stubs map docs clean
 
 demo: $(VENV)/demo.ready
 	@$(BIN)/serape demo --out build/demo
@@ -126,6 +126,10 @@ stubs: $(VENV)/lint.ready
 	$(BIN)/python tools/settings_page.py
 	$(BIN)/python tools/commands.py
 	$(BIN)/python tools/oldest.py
+
+# Every file of the package, with what it is for.
+map: $(VENV)/bin/python
+	@$(BIN)/python tools/file_map.py
 
 docs: $(VENV)/docs.ready
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html

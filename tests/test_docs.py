@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import file_map
 import pages
 import serape
 from benchmarks.__main__ import COMMANDS, parse
@@ -170,14 +171,20 @@ def test_every_page_is_in_the_index() -> None:
     assert there - {"index"} == set(listed) - {"hidden"}
 
 
-def test_every_source_folder_and_file_of_the_command_line_is_on_the_map() -> None:
-    """The architecture page names every folder of the package and every file that is not private."""
+def test_every_room_is_on_the_map_and_the_map_fits_on_a_screen() -> None:
+    """The architecture page names every folder and module of the package, and no cell of it is longer than a line."""
     text = (pages.DOCS / "architecture.md").read_text()
-    source = pages.ROOT / "src" / "serape"
-    for path in source.rglob("*.py"):
-        if path.name.startswith("__") or "local" in path.parts or "studies" in path.parts:
-            continue
-        assert re.search(rf"\b{path.stem}\b", text), path
+    for path in (pages.ROOT / "src" / "serape").iterdir():
+        if path.suffix == ".py" or (path / "__init__.py").exists():
+            assert path.name.startswith("__") or re.search(rf"\b{path.stem}\b", text), path
+    assert len(text.splitlines()) <= 80
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_every_file_says_in_its_first_line_what_it_is() -> None:
+    found = file_map.lines()
+    assert len(found) > 300
+    assert [line for line in found if not line.endswith((".", "?"))] == []
 
 
 def test_changelog_and_version_agree() -> None:
