@@ -43,6 +43,12 @@ def is_one_of(value: Any, words: Collection[str | None]) -> bool:
     return (value is None or isinstance(value, str)) and value in words
 
 
+def check_flag(name: str, value: Any) -> None:
+    """Refuse a value that is neither True nor False."""
+    if not isinstance(value, bool):
+        raise OptionError(f"{setting(name)} must be True or False, not {shown(value)}")
+
+
 def check_max_conditioning(size: Any, *words: str) -> None:
     """Refuse a value that is neither None, one of the words, nor a size of conditioning sets."""
     if size is None or (isinstance(size, str) and size in words):

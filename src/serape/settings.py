@@ -17,6 +17,7 @@ import numpy as np
 
 from serape.checks import (
     check_alpha,
+    check_flag,
     check_limits,
     check_max_conditioning,
     check_members,
@@ -243,6 +244,7 @@ class SearchSettings:
         check_min_effect(self.min_effect)
         check_max_conditioning(self.max_conditioning, "auto")
         check_random_state(self.random_state)
+        check_flag("decide_on_part", self.decide_on_part)
         for name in ("known_members", "forbidden_members"):
             check_members(name, getattr(self, name))
 

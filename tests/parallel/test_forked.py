@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,11 @@ def first(tmp_path: Path) -> Callable[[int], bool]:
 
 def children() -> set[str]:
     """Return the processes of this one, with those that ended and that nobody has waited for."""
-    threads = Path("/proc/self/task").iterdir()
-    return {child for thread in threads for child in (thread / "children").read_text().split()}
+    found: set[str] = set()
+    for thread in Path("/proc/self/task").iterdir():
+        with suppress(FileNotFoundError):  # a thread that ended meanwhile
+            found.update((thread / "children").read_text().split())
+    return found
 
 
 def open_files() -> set[str]:

@@ -66,6 +66,8 @@ class IndependenceTest(ABC):
     """Whether the statistic estimates 2N times the conditional mutual information, as G² does."""
     has_effect: bool = False
     """Whether `effects` returns any."""
+    has_part: bool = False
+    """Whether a part of the rows may show clear dependence: see `clearly_dependent`."""
     on_rows: bool = False
     """Whether it is a test on rows of data that are no Table here."""
     made_of: ClassVar[tuple[str, ...] | None] = None

@@ -159,10 +159,16 @@ class Residuals(IndependenceTest):
         return found
 
     @property
-    def _part(self) -> Residuals | None:
-        """The test on a fixed part of the rows, if they are many; independent rows without weights alone have one."""
+    def has_part(self) -> bool:  # type: ignore[override]
+        """Whether the rows are many, independent and without weights."""
         table = self.table
-        if table.rows < MANY_PARTS * PART_ROWS or table.weights is not None or table.groups is not None:
+        return table.rows >= MANY_PARTS * PART_ROWS and table.weights is None and table.groups is None
+
+    @property
+    def _part(self) -> Residuals | None:
+        """The test on a fixed part of the rows, if there is one."""
+        table = self.table
+        if not self.has_part:
             return None
 
         def of_part() -> Residuals:

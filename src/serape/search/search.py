@@ -171,7 +171,7 @@ class Search(PreparingSearch):
         return None if found is None else self._record_screen(target, found)
 
     def _shown_by_part(self, target: int, candidates: Candidates, given: tuple[int, ...]) -> ScreenResult | None:
-        if not self._decide_on_part:
+        if not (self._decide_on_part and self.test.has_part):
             return None
         level = self.log_alpha
         if self._rate_by_step is not None:
