@@ -438,6 +438,7 @@ class RunSettings:
     )
 
     def __post_init__(self) -> None:
+        _unwrap_single_values(self)
         thread_count(self.n_jobs)
         check_progress(self.progress)
         check_limits(self.max_seconds, self.max_tests)

@@ -87,6 +87,8 @@ def option_words(name: str, value: Any) -> list[list[str]] | None:
 
 def _can_be_typed(value: Any) -> bool:
     """Return whether a value, which may be wrong in any way, is one that a command line can have."""
+    if getattr(value, "shape", None) == ():  # an array without dimensions, a collection by its type alone
+        return False
     if isinstance(value, Collection) and not isinstance(value, str | bytes):
         parts = [*value, *value.values()] if isinstance(value, Mapping) else value
         return len(value) <= MAX_LENGTH and all(isinstance(part, str) for part in parts)
