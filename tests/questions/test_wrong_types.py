@@ -71,6 +71,7 @@ def test_of_any_value(value: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         (lambda: serape.markov_blanket(FRAME, "Y"), "Did you mean 'y'?"),
         (lambda: serape.markov_blanket(FRAME, "y", ignore="ab"), "ignore must be a list of names, not 'ab'"),
         (lambda: serape.markov_blanket(FRAME, "y", dof=FRAME), "dof=a DataFrame is not known"),  # type: ignore[arg-type]
+        (lambda: serape.discretise(FRAME, columns=np.array("x")), "Did you mean|no column"),  # type: ignore[arg-type]
         (lambda: serape.markov_blanket(FRAME, "y", engine=np.array("x")), "engine='x' is not known"),  # type: ignore[arg-type]
         (lambda: serape.skeleton(FRAME, checkpoint=3), "checkpoint must be a path, as text or a Path, not 3"),  # type: ignore[arg-type]
         (lambda: serape.read_bif(3.5), "the path must be a path, as text"),  # type: ignore[arg-type]

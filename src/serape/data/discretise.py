@@ -325,6 +325,8 @@ def _between(low: float, high: float) -> float:
 def _chosen(table: Table, columns: Sequence[str | int] | str | int | None) -> list[int]:
     if columns is None:
         return [k for k in table.continuous if k not in table.identifiers]
+    if isinstance(columns, np.ndarray) and columns.ndim == 0:
+        columns = columns.item()
     if isinstance(columns, str) or is_integer(columns):
         columns = (columns,)  # type: ignore[assignment]
     if not isinstance(columns, Iterable):
