@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,8 @@ class Killer:
 
         try:
             os.setsid()
+            # Ctrl-C may come between two lines of `socket.socketpair`, whose sockets are then closed by their end.
+            warnings.simplefilter("ignore", ResourceWarning)
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
             signal.signal(signal.SIGINT, hear)
             os.write(begun, b".")
