@@ -38,7 +38,7 @@ class FalseDiscoveryRate:
 
         If none is, it is the p that a single one would need.
         """
-        ordered = np.sort(np.fromiter(log_p, np.float64))
+        ordered = np.sort(_values(log_p))
         factors = self._log_factors(ordered, hypotheses)
         rejected = np.flatnonzero(ordered + factors <= math.log(self.rate))
         factor = float(factors[rejected[-1]]) if len(rejected) else self._log_hypotheses(ordered, hypotheses)
@@ -46,7 +46,7 @@ class FalseDiscoveryRate:
 
     def adjusted(self, log_p: Iterable[float] | Floats, hypotheses: int) -> Floats:
         """Return the adjusted p-values: the smallest rate at which each hypothesis is rejected, 1 if at none."""
-        values = np.fromiter(log_p, np.float64)
+        values = _values(log_p)
         order = np.argsort(values, kind="stable")
         ordered = values[order]
         scaled = ordered + self._log_factors(ordered, hypotheses)
@@ -69,6 +69,10 @@ class FalseDiscoveryRate:
             weak = len(ordered) - int(np.searchsorted(ordered, half, side="right"))
             return min(math.log(1 + weak) - half, math.log(hypotheses))
         return math.log(hypotheses)
+
+
+def _values(log_p: Iterable[float] | Floats) -> Floats:
+    return log_p if isinstance(log_p, np.ndarray) else np.fromiter(log_p, np.float64)
 
 
 def _harmonic(n: int) -> float:

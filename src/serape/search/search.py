@@ -287,19 +287,19 @@ class Search(PreparingSearch):
         given the others (Peña, *Learning Gaussian graphical models of gene networks with false discovery rate control*,
         EvoBIO 2008).
         """
-        if self._rate_by_step is None:
+        rate = self._rate_by_step
+        if rate is None:
             return self.log_alpha
-        of_candidates, hypotheses = screen.log_p[screen.reliable], len(self.candidates(target))
+        members, of_candidates = screen.given, screen.log_p[screen.reliable]
+        hypotheses = len(self.candidates(target))
 
         def level(of_members: Sequence[float]) -> float:
-            assert self._rate_by_step is not None
-            return self._rate_by_step.log_threshold([*of_members, *of_candidates], hypotheses)
+            return rate.log_threshold(np.concatenate([of_members, of_candidates]), hypotheses)
 
         # The more members are certain, the higher the level: they are tested only where that may decide on a candidate.
-        lowest, highest = (level([log_p] * len(screen.given)) for log_p in (0.0, -math.inf))
-        found = lowest
-        if ((of_candidates > lowest) & (of_candidates <= highest)).any():
-            found = level(self._members_given_rest(target, screen.given))
+        found = level([0.0] * len(members))
+        if members and ((of_candidates > found) & (of_candidates <= level([-math.inf] * len(members)))).any():
+            found = level(self._members_given_rest(target, members))
         self._record.separations.add_screen(screen, target, found)
         return found
 
