@@ -12,20 +12,15 @@ namespace serape {
 
 class Panel {
   public:
-    void resize(std::size_t columns) {
-        columns_ = columns;
-        values_.resize(std::max(values_.size(), columns * panel_rows));
-    }
+    void resize(std::size_t columns) { values_.resize(std::max(values_.size(), columns * panel_rows)); }
     void clear(std::size_t columns) {
         resize(columns);
         std::fill_n(values_.begin(), columns * panel_rows, 0.0);
     }
-    std::size_t columns() const { return columns_; }
     double* operator[](std::size_t k) { return values_.data() + k * panel_rows; }
     const double* operator[](std::size_t k) const { return values_.data() + k * panel_rows; }
 
   private:
-    std::size_t columns_ = 0;
     UnclearedVector<double> values_;
 };
 

@@ -34,52 +34,6 @@ double excess(double moment, std::size_t more, std::size_t fewer) {
     return moment - static_cast<double>(more * fewer) - 2.0 * static_cast<double>(fewer);
 }
 
-// Combinations of columns of which all products are known, each less those before it.
-class Elimination {
-  public:
-    explicit Elimination(const Matrix& products) : products_(products) {}
-
-    // Column k of length 1 less the columns that have been added; nothing if less than `least` of it is left.
-    bool add(std::size_t k, double least) {
-        const std::size_t size = products_.rows;
-        std::vector<double> combination(size, 0.0), image(products_[k], products_[k] + size);
-        combination[k] = 1.0;
-        double rest = products_(k, k);
-        for (std::size_t i = 0; i < combinations.size(); ++i) {
-            const double shared = images[i][k];
-            rest -= shared * shared;
-            for (std::size_t j = 0; j < size; ++j) {
-                combination[j] -= shared * combinations[i][j];
-                image[j] -= shared * images[i][j];
-            }
-        }
-        if (!(rest > least)) {
-            return false;
-        }
-        const double scale = 1.0 / std::sqrt(rest);
-        for (std::size_t j = 0; j < size; ++j) {
-            combination[j] *= scale;
-            image[j] *= scale;
-        }
-        combinations.push_back(std::move(combination));
-        images.push_back(std::move(image));
-        return true;
-    }
-    void keep(std::size_t k) {
-        combinations.emplace_back(products_.rows, 0.0)[k] = 1.0;
-        images.emplace_back(products_[k], products_[k] + products_.rows);
-    }
-    void forget_from(std::size_t count) {
-        combinations.resize(count);
-        images.resize(count);
-    }
-
-    std::vector<std::vector<double>> combinations, images;  // images: products with all columns
-
-  private:
-    const Matrix& products_;
-};
-
 }  // namespace
 
 std::size_t ResidualComparison::Side::spread(std::size_t i, std::size_t j) const {
@@ -149,7 +103,8 @@ void ResidualComparison::leave(const Matrix& own, std::size_t offset_x, std::siz
         }
     }
     curves_ = left.combinations.size();
-    std::array<std::vector<std::vector<double>>, 2> combinations, images;
+    std::array<std::vector<std::vector<double>>, 2> combinations;
+    std::vector<std::vector<double>> images;  // of those of y
     for (std::size_t s = 0; s < 2; ++s) {
         Side& side = sides_[s];
         const Residuals& residuals = *side.residuals;
@@ -170,18 +125,17 @@ void ResidualComparison::leave(const Matrix& own, std::size_t offset_x, std::siz
             }
         }
         side.width = residuals.of_levels() ? residuals.width() : side.rank;
-        left.combinations.resize(curves_ + side.rank + side.squared);
-        left.images.resize(left.combinations.size());
+        left.forget_from(curves_ + side.rank + side.squared);
         combinations[s].assign(left.combinations.begin() + static_cast<std::ptrdiff_t>(curves_),
                                left.combinations.end());
-        images[s].assign(left.images.begin() + static_cast<std::ptrdiff_t>(curves_), left.images.end());
+        images.assign(left.images.begin() + static_cast<std::ptrdiff_t>(curves_), left.images.end());
         left.forget_from(curves_);
     }
     sums_ = Matrix(combinations[0].size(), combinations[1].size());
     for (std::size_t i = 0; i < sums_.rows; ++i) {
         for (std::size_t j = 0; j < sums_.columns; ++j) {
             sums_(i, j) =
-                std::inner_product(combinations[0][i].begin(), combinations[0][i].end(), images[1][j].begin(), 0.0);
+                std::inner_product(combinations[0][i].begin(), combinations[0][i].end(), images[j].begin(), 0.0);
         }
     }
     // The columns that are made row by row, of raw ones.

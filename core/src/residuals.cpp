@@ -4,36 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "small_matrices.hpp"
-
 namespace serape {
-
-Matrix product(const Matrix& a, const Matrix& b) {
-    Matrix made(a.rows, b.columns);
-    for (std::size_t i = 0; i < a.rows; ++i) {
-        for (std::size_t k = 0; k < a.columns; ++k) {
-            const double factor = a(i, k);
-            for (std::size_t j = 0; factor != 0.0 && j < b.columns; ++j) {
-                made(i, j) += factor * b(k, j);
-            }
-        }
-    }
-    return made;
-}
-
-Matrix product_transposed(const Matrix& a, const Matrix& b) {
-    Matrix made(a.rows, b.rows);
-    for (std::size_t i = 0; i < a.rows; ++i) {
-        for (std::size_t j = 0; j < b.rows; ++j) {
-            double sum = 0.0;
-            for (std::size_t k = 0; k < a.columns; ++k) {
-                sum += a(i, k) * b(j, k);
-            }
-            made(i, j) = sum;
-        }
-    }
-    return made;
-}
 
 Residuals::Residuals(const Conditioning& given, std::uint32_t column, Form form)
     : test_(given.test()), given_(given), column_(column), form_(form) {
@@ -112,34 +83,23 @@ void Residuals::leave_block() {
     for (std::size_t k = 0; k < block_ && !test_.number(column_); ++k) {
         level_rows_.push_back(products_(k, k));
     }
+    Elimination kept(left_);
     for (std::size_t k = 0; k < base_; ++k) {
-        std::vector<double> combination(base_, 0.0);
-        combination[k] = 1.0;
-        if (form_ == Form::columns) {
-            const double mean = given_.mean_part((*coordinates_)[k]);
-            const double before = products_(k, k) - mean * mean;
-            double rest = left_(k, k);
-            for (const std::vector<double>& other : kept_) {
-                double shared = 0.0;
-                for (std::size_t j = 0; j < k; ++j) {
-                    shared += other[j] * left_(j, k);
-                }
-                rest -= shared * shared;
-                for (std::size_t j = 0; j < k; ++j) {
-                    combination[j] -= shared * other[j];
-                }
-            }
-            if (!(rest > test_.limits().least_left * before) || (k >= block_ && width_ == 0)) {
-                continue;
-            }
-            for (double& factor : combination) {
-                factor /= std::sqrt(rest);
-            }
+        if (form_ == Form::levels) {
+            kept.keep(k);
+        } else if ((k >= block_ && width_ == 0) || !kept.add(k, test_.limits().least_left * centred_square(k))) {
+            continue;
         }
-        kept_.push_back(std::move(combination));
         width_ += k < block_;
         squared_ = k >= block_;
     }
+    kept_ = std::move(kept.combinations);
+}
+
+// The squared length of a raw column, centred.
+double Residuals::centred_square(std::size_t raw_column) const {
+    const double mean = given_.mean_part((*coordinates_)[raw_column]);
+    return products_(raw_column, raw_column) - mean * mean;
 }
 
 // The two combinations of the indicators of which Z explains most.
@@ -240,30 +200,11 @@ void Residuals::end_second() {
         add_products(*coordinates_, *coordinates_, -1.0, left[0], raw());
     }
     sums_.reset();
-    std::vector<std::vector<double>> made;
+    Elimination curves(left);
     for (std::size_t k = base_; k < raw(); ++k) {
-        const double mean = given_.mean_part((*coordinates_)[k]);
-        const double before = products_(k, k) - mean * mean;
-        std::vector<double> combination(raw(), 0.0);
-        combination[k] = 1.0;
-        double rest = left(k, k);
-        for (const std::vector<double>& other : made) {
-            double shared = 0.0;
-            for (std::size_t j = base_; j < k; ++j) {
-                shared += other[j] * left(j, k);
-            }
-            rest -= shared * shared;
-            for (std::size_t j = base_; j < k; ++j) {
-                combination[j] -= shared * other[j];
-            }
-        }
-        if (rest > test_.limits().least_curve * before) {
-            for (double& factor : combination) {
-                factor /= std::sqrt(rest);
-            }
-            made.push_back(std::move(combination));
-        }
+        curves.add(k, test_.limits().least_curve * centred_square(k));
     }
+    std::vector<std::vector<double>>& made = curves.combinations;
     curves_ = made.size();
     made.insert(made.end(), kept_.begin(), kept_.end());
     combinations_ = Matrix(made.size(), raw());

@@ -16,23 +16,9 @@
 #include "conditioning.hpp"
 #include "panel.hpp"
 #include "serape/residual_test.hpp"
+#include "small_matrices.hpp"
 
 namespace serape {
-
-struct Matrix {
-    Matrix(std::size_t r = 0, std::size_t c = 0) : rows(r), columns(c), values(r * c, 0.0) {}
-    double& operator()(std::size_t i, std::size_t j) { return values[i * columns + j]; }
-    double operator()(std::size_t i, std::size_t j) const { return values[i * columns + j]; }
-    double* operator[](std::size_t i) { return values.data() + i * columns; }
-    const double* operator[](std::size_t i) const { return values.data() + i * columns; }
-
-    std::size_t rows, columns;
-    std::vector<double> values;
-};
-
-// a · b, and a · bᵀ.
-Matrix product(const Matrix& a, const Matrix& b);
-Matrix product_transposed(const Matrix& a, const Matrix& b);
 
 class Residuals {
   public:
@@ -73,6 +59,7 @@ class Residuals {
         int degrees;
     };
     void leave_block();
+    double centred_square(std::size_t raw_column) const;
     void bend(Coordinates coordinates);
     void bend_levels();
 
