@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import serape
+from serape.data.memory import Memory
 from serape.independence.residuals import CLEAR, PART_ROWS, Residuals
 from serape.search import Search
 from serape.search.discoveries import FalseDiscoveryRate
@@ -108,6 +109,14 @@ def test_searches_take_what_is_clear(table: serape.Table) -> None:
 def test_blankets_have_what_all_rows_show(table: serape.Table) -> None:
     found = serape.markov_blanket(table, "t", n_jobs=1)
     assert set(found.blanket) == {"strong", "weak", "class"}
+
+
+def test_the_part_is_made_once_where_the_memory_of_the_table_is_too_small() -> None:
+    wide = serape.Table(frame())
+    wide.memory = Memory(max_bytes=1)
+    test = Residuals(wide)
+    assert test._part is not None
+    assert test._part is test._part
 
 
 def test_all_rows_decide_on_request(table: serape.Table) -> None:

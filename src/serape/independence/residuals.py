@@ -61,6 +61,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterable, Sequence
+from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -164,7 +165,7 @@ class Residuals(IndependenceTest):
         table = self.table
         return table.rows >= MANY_PARTS * PART_ROWS and table.weights is None and table.groups is None
 
-    @property
+    @cached_property  # the memory of the table refuses what is larger than itself
     def _part(self) -> Residuals | None:
         """The test on a fixed part of the rows, if there is one."""
         table = self.table
