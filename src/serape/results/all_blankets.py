@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from serape.data.provenance import Provenance
 from serape.errors import OptionError, abbreviate, first_few, suggestion
-from serape.markup import plain
 from serape.records import Records
 from serape.results.call import Call
 from serape.results.charts import draw_blankets
@@ -276,6 +275,4 @@ class AllBlankets(ResultKind, file="serape-blankets-1"):
             f"  by {self.algorithm} with {self.test} at alpha {self.alpha:g}{rate_text(self.fdr)}: {self.tests:,} "
             f"tests, {self.skipped:,} skipped, {searches}, {self.seconds:.3g} s"
         )
-        if not self.complete:
-            lines.append("  not complete: this is the result so far")
-        return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
+        return self._whole_text(lines)

@@ -161,6 +161,4 @@ class AlphaPath(ResultKind, file="serape-path-1"):
         lines = [self._heading()]
         lines += [f"  from {row['enters']:.2g}: {row['variable']}" for row in self.records]
         lines.append(f"  by {self.algorithm} with {self.test}: {self.tests:,} tests, {self.seconds:.3g} s")
-        if not self.complete:
-            lines.append("  not complete: this is the result so far")
-        return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
+        return self._whole_text(lines)

@@ -144,9 +144,7 @@ class Blankets(ResultKind, dict[str, Result], file="serape-many-blankets-1"):
                 f"  by {one.algorithm} with {one.test} at alpha {one.alpha:g}{rate_text(one.fdr)}: "
                 f"{self.tests:,} tests, {self.skipped:,} skipped, {self.seconds:.3g} s"
             )
-        if not self.complete:
-            lines.append("  not complete: this is the result so far")
-        return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
+        return self._whole_text(lines)
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw which variables are in which blankets: a row for each variable, a column for each target.

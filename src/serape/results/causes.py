@@ -327,12 +327,9 @@ class Causes(ResultKind, file="serape-causes-1"):
             f"at alpha {result.alpha:g}{rate_text(result.fdr, result.threshold)}: {self.tests:,} tests, "
             f"{self.skipped:,} skipped, {self.seconds:.3g} s"
         )
-        if not self.complete:
-            lines.append("  not complete: this is the result so far")
-        if self.conflicts:
-            dropped = _count(len(self.conflicts), "arrow")
-            lines.append(f"  {dropped} dropped because of contradictions to others (see conflicts)")
-        return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
+        dropped = _count(len(self.conflicts), "arrow")
+        told = f"  {dropped} dropped because of contradictions to others (see conflicts)"
+        return self._whole_text(lines, [told] if self.conflicts else ())
 
 
 def _mark(value: Any) -> str:

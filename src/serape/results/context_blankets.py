@@ -317,9 +317,7 @@ class ContextBlankets(ResultKind, file="serape-contexts-1"):
             f"  by {pooled.algorithm} with {pooled.test} at alpha {pooled.alpha:g}{rate_text(pooled.fdr)}: "
             f"{self.tests:,} tests, {self.skipped:,} skipped, {self.seconds:.3g} s"
         )
-        if not self.complete:
-            lines.append("  not complete: this is the result so far")
-        return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
+        return self._whole_text(lines)
 
     def _with(self, status: Status) -> tuple[str, ...]:
         return tuple(name for name in self.members if self.status[name] == status)

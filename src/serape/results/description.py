@@ -196,7 +196,7 @@ class Description(ResultKind, file="serape-description-1"):
     def __str__(self) -> str:
         table = [f"  {line}" for line in repr(self.records).splitlines()]
         more = [f"  {line}" for line in self._how()]
-        return plain("\n".join([self.title, *table, *more, *(f"  note: {note}" for note in self.notes)]))
+        return self._whole_text([self.title, *table, *more])
 
 
 def _descending(item: tuple[str, float]) -> float:

@@ -46,6 +46,11 @@ class Displayed:
         """Return how the result was found: the lines of its text without the title and the notes."""
         return [line.strip() for line in str(self).splitlines()[1:] if not line.startswith("  note: ")]
 
+    def _whole_text(self, lines: Sequence[str], also: Sequence[str] = ()) -> str:
+        """Return lines as one text, then whether the search is complete, what else there is to say, and the notes."""
+        unfinished = [] if getattr(self, "complete", True) else ["  not complete: this is the result so far"]
+        return markup.plain("\n".join([*lines, *unfinished, *also, *(f"  note: {note}" for note in self.notes)]))
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {markup.shown(self._brief(), 300)}>"
 

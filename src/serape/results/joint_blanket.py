@@ -200,6 +200,4 @@ class JointBlanket(ResultKind, file="serape-joint-1"):
                 f"  by {one.algorithm} with {one.test} at alpha {one.alpha:g}{rate_text(one.fdr)} for each target: "
                 f"{self.tests:,} tests, {self.skipped:,} skipped, {self.seconds:.3g} s"
             )
-        if not self.complete:
-            lines.append("  not complete: this is the result so far")
-        return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
+        return self._whole_text(lines)

@@ -189,4 +189,4 @@ class KnockoffSelection(ResultKind, file="serape-knockoffs-1"):
             f"{below:,}",
             f"  knockoffs from {self.network}: {self.rows:,} rows, {self.tests:,} tests, {self.seconds:.3g} s",
         ]
-        return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
+        return self._whole_text(lines)

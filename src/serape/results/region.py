@@ -115,9 +115,7 @@ class Region(ResultKind, Graph, file="serape-region-1"):
             f"  by {self.algorithm} with {self.test} at alpha {self.alpha:g}{rate_text(self.fdr)}: "
             f"{self.tests:,} tests, {self.skipped:,} skipped, {self.seconds:.3g} s",
         ]
-        if not self.complete:
-            lines.append("  not complete: this is the result so far")
-        return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
+        return self._whole_text(lines)
 
     def __repr__(self) -> str:
         return super().__repr__() if "target" in self.graph else f"<{self}>"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from serape.data.provenance import Provenance
 from serape.errors import OptionError, abbreviate, is_integer, suggestion, worded
-from serape.markup import plain
 from serape.records import Records
 from serape.results.call import Call
 from serape.results.displayed import evidence_table, rate_text
@@ -235,6 +234,4 @@ class Result(ResultKind, file="serape-result-1"):
             f"  by {self.algorithm} with {self.test} at alpha {self.alpha:g}{rate_text(self.fdr, self.threshold)}: "
             f"{self.tests:,} tests, {self.skipped:,} skipped as {why}, {self.seconds:.3g} s"
         )
-        if not self.complete:
-            lines.append("  not complete: this is the result so far")
-        return worded(plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)])))
+        return worded(self._whole_text(lines))

@@ -194,9 +194,7 @@ class Resampled(ResultKind, Generic[Item]):
         elif self.pairs:
             bounds = ", ".join(f"{self.false_selections(at).bound:.2g} at threshold {at:g}" for at in _PRINTED)
             lines.append(f"  expected number of false selections, if unimodal: at most {bounds}")
-        if not self.complete:
-            lines.append("  not complete: this is the result so far")
-        return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
+        return self._whole_text(lines)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

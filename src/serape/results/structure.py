@@ -393,12 +393,9 @@ class Structure(ResultKind, file="serape-structure-1"):
         if self.score is not None and self.total is not None:
             how.append(f"{'' if self.test is None else ','} {self.score} score {self.total:,.2f}")
         lines = [self.title, f"{''.join(how)}, {self.seconds:.3g} s"]
-        if not self.complete:
-            lines.append("  not complete: this is the result so far")
-        if self.conflicts:
-            dropped = _count(len(self.conflicts), "arrow")
-            lines.append(f"  {dropped} dropped because of contradictions to others (see conflicts)")
-        return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
+        dropped = _count(len(self.conflicts), "arrow")
+        told = f"  {dropped} dropped because of contradictions to others (see conflicts)"
+        return self._whole_text(lines, [told] if self.conflicts else ())
 
 
 # --- reading files ---------------------------------------------------------------------------------------------------
