@@ -369,7 +369,7 @@ class TestRatesByStep:
         assert test.asked[4:] == [(C, A, (B,)), (E, A, (B,))]
 
     def test_members_are_tested_given_the_others_only_if_that_may_decide(self) -> None:
-        p = {"ab|c": 0.5, "ac|b": TOO_FEW_ROWS, "ad|bc": 0.03, "ae|bc": 0.002, "af|bc": 0.9}
+        p = {"ab|c": 0.002, "ac|b": TOO_FEW_ROWS, "ad|bc": 0.03, "ae|bc": 0.002, "af|bc": 0.9}
         test, levels = Scripted(p), Rates(0.05)
         search = by_steps(test, levels)
         assert search.strongest(A, [E, F], [B, C]) == E
@@ -378,9 +378,20 @@ class TestRatesByStep:
         assert (search.tally, search.separating_set(A, F)) == (Tally({2: 3}, {}), (B, C))
         assert search.strongest(A, [D], [B, C]) is None  # .03 is too large for one of five, and not for the third
         assert test.asked[4:] == [(B, A, (C,)), (C, A, (B,))]
-        assert levels.asked[-1] == ([0.03, 0.5], 5)
+        assert levels.asked[-1] == ([0.002, 0.03], 5)
         assert search.tally == Tally({2: 4, 1: 1}, {1: 1})
-        assert (search.separating_set(A, B), search.separating_set(A, C)) == ((C,), None)
+        assert (search.separating_set(A, B), search.separating_set(A, C)) == (None, None)
+
+    @pytest.mark.parametrize(("first", "asked", "found"), [(0.001, [B], D), (0.9, [B, C], None), (0.03, [B, C], D)])
+    def test_members_are_tested_as_long_as_that_may_decide(self, first: float, asked: list[int], found: Any) -> None:
+        """Of five hypotheses, .015 may be the second smallest p, and not the smallest."""
+        test = Scripted({"ab|c": first, "ac|b": 0.9 if first > 0.5 else 0.002, "ad|bc": 0.015})
+        search = by_steps(test, Rates(0.05))
+        assert search.strongest(A, [D], [B, C]) == found
+        assert [x for x, _, given in test.asked if len(given) == 1] == asked
+        assert search.separating_set(A, B) == ((C,) if first > 0.05 else None)
+        search.strongest(A, [D], [B, C])  # nothing is tested again
+        assert [x for x, _, given in test.asked if len(given) == 1] == asked
 
     def test_an_unreliable_test_of_a_member_separates_nothing(self) -> None:
         """Though it may have a p."""

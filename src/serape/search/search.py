@@ -29,6 +29,7 @@ from serape.independence.subsets import SubsetResult
 from serape.search.discoveries import FalseDiscoveryRate
 from serape.search.preparing import PreparingSearch
 from serape.search.required import search_all_but
+from serape.search.state import MembersTested
 from serape.search.unreliable import READ_NOTES, Unreliable, each_given_rest, read_indices, read_outcome, search_subsets
 from serape.types import Rank
 
@@ -296,24 +297,30 @@ class Search(PreparingSearch):
         def level(of_members: Sequence[float]) -> float:
             return rate.log_threshold(np.concatenate([of_members, of_candidates]), hypotheses)
 
-        # The more members are certain, the higher the level: they are tested only where that may decide on a candidate.
-        found = level([0.0] * len(members))
-        if members and ((of_candidates > found) & (of_candidates <= level([-math.inf] * len(members)))).any():
-            found = level(self._members_given_rest(target, members))
+        # The more members are certain, the higher the level: they are tested one by one, the first that joined first,
+        # as long as that may decide on a candidate.
+        known = self._members_tested
+        if (known.target, known.members) != (target, members):
+            known = self._members_tested = MembersTested(target, members)
+        while True:
+            untested = len(members) - known.tests
+            found = level([*known.log_p, *[0.0] * untested])
+            most = level([*known.log_p, *[-math.inf] * untested]) if untested > 0 else found
+            if not ((of_candidates > found) & (of_candidates <= most)).any():
+                break
+            self._test_next_member(known)
         self._record.separations.add_screen(screen, target, found)
         return found
 
-    def _members_given_rest(self, target: int, members: tuple[int, ...]) -> list[float]:
-        """Test each member given the others, and return log p of the reliable tests."""
-        if self._members_log_p is None or self._members_log_p[0] != (target, members):
-            tests = [(x, tuple(z for z in members if z != x)) for x in members]
-            outcomes = [self._member_outcome(x, target, rest) for x, rest in tests]
-            for (x, rest), outcome in zip(tests, outcomes, strict=True):
-                self.tally.add(len(rest), outcome.reliable, not outcome.reliable)
-                if outcome.reliable:
-                    self._record.add_test(x, target, rest, outcome, self.log_alpha)
-            self._members_log_p = (target, members), [o.log_p for o in outcomes if o.reliable]
-        return self._members_log_p[1]
+    def _test_next_member(self, known: MembersTested) -> None:
+        """Test the next member given the others."""
+        x, rest = known.members[known.tests], known.members[: known.tests] + known.members[known.tests + 1 :]
+        outcome = self._member_outcome(x, known.target, rest)
+        known.tests += 1
+        self.tally.add(len(rest), outcome.reliable, not outcome.reliable)
+        if outcome.reliable:
+            known.log_p.append(outcome.log_p)
+            self._record.add_test(x, known.target, rest, outcome, self.log_alpha)
 
     def _member_outcome(self, x: int, target: int, rest: tuple[int, ...]) -> Outcome:
         """Return the outcome of a test of a member given the others: computed once, however often it is asked for."""

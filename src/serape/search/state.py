@@ -65,6 +65,17 @@ class Work:
     """If it is restricted, the only variable that steps may be about; None if there are to be no steps."""
 
 
+@dataclass(slots=True)
+class MembersTested:
+    """The tests of each member given the others, of the first so many members."""
+
+    target: int
+    members: tuple[int, ...]
+    tests: int = 0
+    log_p: list[float] = field(default_factory=list)
+    """Of the tests that are reliable."""
+
+
 @functools.lru_cache(maxsize=4)
 def _all_variables(count: int, excluded: frozenset[int]) -> Positions:
     """Return all variables but the excluded ones; searches for many targets mostly exclude the same."""
@@ -128,7 +139,7 @@ class SearchState(WhatIsKept):
         self.fdr = fdr
         self._rate_by_step = fdr if stepwise else None
         self._member_outcomes: dict[tuple[int, int, tuple[int, ...]], Outcome] = {}  # of the latest steps
-        self._members_log_p: tuple[tuple[int, tuple[int, ...]], list[float]] | None = None  # of the latest step
+        self._members_tested = MembersTested(-1, ())  # of the latest step
         self._budget = budget
         self._decide_on_part = decide_on_part
         self._prepared: dict[tuple[Any, ...], tuple[Step[Any], tuple[Any, ...]]] = {}
