@@ -236,12 +236,12 @@ void Conditioning::add_pending() {
     const std::size_t known = features_.size(), some = pending_.size(), all = known + some;
     std::vector<Feature> both(features_);
     both.insert(both.end(), pending_.begin(), pending_.end());
-    const std::vector<Slopes> slopes = slopes_among(both);
+    const std::vector<OneOfRow> sparse = sparse_among(both);
     std::vector<double> products(all * some, 0.0);
     Coordinates coordinates(some, padded_cells_);
     Panel powers, made;
     for (std::size_t begin = 0; begin < test_.stride(); begin += panel_rows) {
-        make(begin, both, slopes, powers, made);
+        make(begin, both, sparse, powers, made);
         add_products(made[0], known, made[known], some, products.data(), some);
         for (std::size_t first = 0; first < some; first += 8) {  // the upper half
             const std::size_t count = std::min<std::size_t>(some - first, 8);
@@ -295,7 +295,7 @@ void Conditioning::add_pending() {
     }
     pending_.clear();
     first_pending_ = 0;
-    slopes_ = slopes_among(features_);
+    sparse_ = sparse_among(features_);
     const std::size_t width = features_.size();
     root_.assign(width * width, 0.0);
     for (std::size_t k = 0; k < width; ++k) {
@@ -306,10 +306,10 @@ void Conditioning::add_pending() {
 }
 
 void Conditioning::make_features(std::size_t begin, Panel& powers, Panel& out) const {
-    make(begin, features_, slopes_, powers, out);
+    make(begin, features_, sparse_, powers, out);
 }
 
-void Conditioning::make(std::size_t begin, std::span<const Feature> which, std::span<const Slopes> slopes,
+void Conditioning::make(std::size_t begin, std::span<const Feature> which, std::span<const OneOfRow> sparse,
                         Panel& powers, Panel& out) const {
     // Scores of mean square 1, and their polynomials, orthonormal over the rows.
     powers.resize(numbers_.size() * highest_);
@@ -337,23 +337,17 @@ void Conditioning::make(std::size_t begin, std::span<const Feature> which, std::
     for (std::size_t k = 0; k < which.size(); ++k) {
         const Feature& feature = which[k];
         double* const column = out[k];
-        if (feature.cell >= 0) {
+        if (feature.is_sparse()) {
             std::fill_n(column, panel_rows, 0.0);
             continue;
         }
         switch (feature.kind) {
+            case Feature::Kind::indicator: break;  // sparse
             case Feature::Kind::score: {
                 const double* const scores =
                     test_.scores(feature.a).columns.data() + feature.b * test_.stride() + begin;
                 for (std::size_t r = 0; r < panel_rows; ++r) {
                     column[r] = scores[r] * scale;
-                }
-                break;
-            }
-            case Feature::Kind::indicator: {
-                const std::uint16_t* const codes = test_.codes(feature.a).data() + begin;
-                for (std::size_t r = 0; r < panel_rows; ++r) {
-                    column[r] = codes[r] == feature.b ? root[r] : 0.0;
                 }
                 break;
             }
@@ -374,10 +368,19 @@ void Conditioning::make(std::size_t begin, std::span<const Feature> which, std::
             }
         }
     }
-    for (const Slopes& some : slopes) {  // each row has a value in one of them
-        const double* const score = powers[some.number * highest_];
+    for (const OneOfRow& some : sparse) {
+        if (!some.by_cell) {
+            const std::uint16_t* const codes = test_.codes(some.of).data() + begin;
+            for (std::size_t r = 0; r < panel_rows; ++r) {
+                if (const std::uint32_t k = some.feature[codes[r]]; k != no_feature) {
+                    out[k][r] = root[r];
+                }
+            }
+            continue;
+        }
+        const double* const score = powers[some.of * highest_];
         for (std::size_t r = 0; r < panel_rows; ++r) {
-            if (const std::uint32_t k = some.of_cell[cell_[begin + r]]; k != no_feature) {
+            if (const std::uint32_t k = some.feature[cell_[begin + r]]; k != no_feature) {
                 const double z = score[r];
                 const double value = some.degree == 1   ? z
                                      : some.degree == 2 ? (z * z - 1.0) / std::sqrt(2.0)
@@ -388,18 +391,21 @@ void Conditioning::make(std::size_t begin, std::span<const Feature> which, std::
     }
 }
 
-// Slopes and curves of a number by cell, side by side.
-std::vector<Conditioning::Slopes> Conditioning::slopes_among(std::span<const Feature> which) const {
-    std::vector<Slopes> found;
+std::vector<Conditioning::OneOfRow> Conditioning::sparse_among(std::span<const Feature> which) const {
+    std::vector<OneOfRow> found;
     for (std::uint32_t k = 0; k < which.size(); ++k) {
-        const Feature& feature = which[k];
-        if (feature.cell < 0) {
+        const Feature& one = which[k];
+        if (!one.is_sparse()) {
             continue;
         }
-        if (found.empty() || found.back().number != feature.a || found.back().degree != feature.b) {
-            found.push_back({feature.a, feature.b, std::vector<std::uint32_t>(cells(), no_feature)});
+        const bool by_cell = one.cell >= 0;
+        const std::uint32_t degree = by_cell ? one.b : 0;
+        if (found.empty() || found.back().by_cell != by_cell || found.back().of != one.a ||
+            found.back().degree != degree) {
+            const std::size_t kinds = by_cell ? cells() : test_.table().levels(one.a);
+            found.push_back({by_cell, one.a, degree, std::vector<std::uint32_t>(kinds, no_feature)});
         }
-        found.back().of_cell[static_cast<std::size_t>(feature.cell)] = k;
+        found.back().feature[by_cell ? static_cast<std::size_t>(one.cell) : one.b] = k;
     }
     return found;
 }

@@ -81,10 +81,16 @@ class Conditioning {
         std::uint32_t a;         // the column; otherwise the position among the numbers
         std::uint32_t b;         // column of scores, level, degree, position of the other number
         std::int64_t cell = -1;  // in which the feature is, a slope or a curve; elsewhere it is 0
+
+        bool is_sparse() const { return cell >= 0 || kind == Kind::indicator; }
     };
-    struct Slopes {
-        std::uint32_t number, degree;
-        std::vector<std::uint32_t> of_cell;  // which feature is that of the cell, if one is
+    // Features side by side, of which each row has a value in one at most: slopes or curves of a number by cell, or the
+    // indicators of a category.
+    struct OneOfRow {
+        bool by_cell;
+        std::uint32_t of;                    // the position among the numbers, or the category
+        std::uint32_t degree;                // of the number
+        std::vector<std::uint32_t> feature;  // by cell or level, if there is one
     };
     struct Moderator {
         std::uint32_t column;
@@ -104,9 +110,9 @@ class Conditioning {
     void refine();
     void weigh();
     void subtract_means(const Fit& fit, std::size_t begin, double* columns) const;
-    void make(std::size_t begin, std::span<const Feature> which, std::span<const Slopes> slopes, Panel& powers,
+    void make(std::size_t begin, std::span<const Feature> which, std::span<const OneOfRow> sparse, Panel& powers,
               Panel& out) const;
-    std::vector<Slopes> slopes_among(std::span<const Feature> which) const;
+    std::vector<OneOfRow> sparse_among(std::span<const Feature> which) const;
     void add_cell_sums(std::size_t begin, const double* columns, std::size_t count, double* sums) const;
     std::uint32_t cell(std::size_t row) const { return cell_.empty() ? 0 : cell_[row]; }
 
@@ -118,7 +124,7 @@ class Conditioning {
     std::vector<std::span<const ResidualTest::Polynomial>> polynomials_;  // of these
     std::size_t highest_ = 1;                                             // degree
     std::vector<Feature> features_, pending_;
-    std::vector<Slopes> slopes_;
+    std::vector<OneOfRow> sparse_;  // among the features
     std::size_t first_width_ = 0, first_pending_ = 0;
     double budget_ = 0.0;
     Coordinates of_features_{0, 0};  // by cell alone

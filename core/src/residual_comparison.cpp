@@ -154,7 +154,6 @@ void ResidualComparison::leave(const Matrix& own, std::size_t offset_x, std::siz
     count_ = made.size();
     const Residuals &x = *sides_[0].residuals, &y = *sides_[1].residuals;
     factors_ = Matrix(x.raw() + y.raw(), count_);
-    coordinates_.emplace(count_, given_.length());
     for (std::size_t s = 0, row = 0; s < 2; row += sides_[s].residuals->raw(), ++s) {
         const Residuals& residuals = *sides_[s].residuals;
         const Matrix& of_raw = residuals.combinations();
@@ -168,11 +167,6 @@ void ResidualComparison::leave(const Matrix& own, std::size_t offset_x, std::siz
             }
             for (std::size_t k = 0; k < raw.size(); ++k) {
                 factors_(row + k, j) = -raw[k];
-                double* const out = (*coordinates_)[j];
-                const double* const in = residuals.coordinates()[k];
-                for (std::size_t c = 0; raw[k] != 0.0 && c < given_.length(); ++c) {
-                    out[c] += raw[k] * in[c];
-                }
             }
         }
     }
@@ -222,7 +216,6 @@ ResidualEffect ResidualComparison::effect() const {
 }
 
 void ResidualComparison::begin_third() {
-    fit_ = given_.fit(*coordinates_);
     if (test().curved() && !wide_) {
         ask_about_curvature();
     }
@@ -274,7 +267,6 @@ void ResidualComparison::make_columns(const Block& block) {
     columns_.clear(count_);
     subtract_products(columns_[0], count_, block.raw_x[0], raw_x, factors_[0], count_);
     subtract_products(columns_[0], count_, block.raw_y[0], raw_y, factors_[raw_x], count_);
-    given_.subtract(fit_, block.begin, block.features, columns_[0]);
     const double* const root = given_.root_weights() + block.begin;
     std::copy_n(root, panel_rows, root_.begin());
     if (curves_ > 0) {
@@ -481,10 +473,6 @@ void ResidualComparison::end_third() {
         std::copy_n(coordinates[needed_[n]], given_.length(), left[n]);
         for (std::size_t k = 0; k < curves_; ++k) {
             const double factor = with_curves_(k, needed_[n]);
-            const double* const of_curve = (*coordinates_)[k];
-            for (std::size_t c = 0; c < given_.length(); ++c) {
-                left[n][c] -= factor * of_curve[c];
-            }
             for (std::size_t i = 0; i < factors_.rows; ++i) {
                 raw_of_needed_(i, n) -= factor * factors_(i, k);
             }

@@ -32,7 +32,7 @@ namespace serape {
 struct Block {
     std::size_t begin = 0;
     Panel powers, features, fitted, moderators;
-    Panel raw_x, raw_y;  // base columns, then curves
+    Panel raw_x, raw_y;  // base columns, then curves; from the third pass on, what Z leaves of them
 };
 
 class ResidualComparison {
@@ -122,8 +122,6 @@ class ResidualComparison {
     std::size_t count_ = 0;      // of columns that are made: curves, and those of both sides
     Matrix factors_;             // of raw columns in them, negative: of x and then of y
     Matrix of_curves_;           // factors of raw columns in the curves
-    std::optional<Coordinates> coordinates_;
-    Fit fit_;
 
     std::vector<Product> asked_;  // of the second question
     bool with_square_ = false, moderated_ = false;

@@ -71,11 +71,16 @@ void each_block(const Conditioning& given, Block& block, CancellationToken& toke
     }
 }
 
-void make_raw(const Residuals& of, const Block& block, Panel& fitted, Panel& out, bool with_curves) {
-    out.resize(of.base() + (with_curves ? of.raw_curves() : 0));
+enum class Raw { base, with_curves, less_explained };  // by pass
+
+void make_raw(const Residuals& of, const Block& block, Panel& fitted, Panel& out, Raw raw) {
+    out.resize(of.base() + (raw != Raw::base ? of.raw_curves() : 0));
     of.make_base(block.begin, out[0]);
-    if (with_curves) {
+    if (raw != Raw::base) {
         of.make_curves(block.begin, block.features, fitted, out[of.base()]);
+    }
+    if (raw == Raw::less_explained) {
+        of.subtract_explained(block.begin, block.features, out);
     }
 }
 
@@ -90,13 +95,13 @@ struct Prepared {
         auto made = std::make_unique<Residuals>(conditioning, target, form);
         Block block;
         each_block(conditioning, block, token, [&] {
-            make_raw(*made, block, block.fitted, block.raw_y, false);
+            make_raw(*made, block, block.fitted, block.raw_y, Raw::base);
             made->add_base(block.begin, block.features, block.raw_y[0]);
         });
         made->end_first();
         if (made->raw_curves() > 0) {
             each_block(conditioning, block, token, [&] {
-                make_raw(*made, block, block.fitted, block.raw_y, true);
+                make_raw(*made, block, block.fitted, block.raw_y, Raw::with_curves);
                 made->add_curves(block.begin, block.features, block.raw_y[0], block.raw_y[made->base()]);
             });
             made->end_second();
@@ -152,13 +157,13 @@ void compare(const ResidualTest& test, std::uint32_t target, std::span<const std
                                                side == Wide::target ? *prepared.levels : *prepared.columns));
     }
     Block block;
-    const auto pass = [&](bool with_curves, bool with_moderators, const auto& takes_part, const auto& body) {
+    const auto pass = [&](Raw raw, const auto& takes_part, const auto& body) {
         if (std::none_of(pairs.begin(), pairs.end(), [&](const auto& pair) { return takes_part(*pair); })) {
             return;
         }
         each_block(given, block, token, [&] {
             const Residuals* made = nullptr;
-            if (with_moderators) {
+            if (raw == Raw::less_explained) {
                 given.make_moderators(block.begin, block.moderators);
             }
             for (const auto& pair : pairs) {
@@ -166,16 +171,16 @@ void compare(const ResidualTest& test, std::uint32_t target, std::span<const std
                     continue;
                 }
                 if (made != &pair->of_y) {
-                    make_raw(pair->of_y, block, block.fitted, block.raw_y, with_curves);
+                    make_raw(pair->of_y, block, block.fitted, block.raw_y, raw);
                     made = &pair->of_y;
                 }
-                make_raw(pair->of_x, block, block.fitted, block.raw_x, with_curves);
+                make_raw(pair->of_x, block, block.fitted, block.raw_x, raw);
                 body(*pair);
             }
         });
     };
     pass(
-        false, false, [](const Pair&) { return true; },
+        Raw::base, [](const Pair&) { return true; },
         [&](Pair& pair) {
             pair.of_x.add_base(block.begin, block.features, block.raw_x[0]);
             pair.comparison.add_base(block);
@@ -184,7 +189,7 @@ void compare(const ResidualTest& test, std::uint32_t target, std::span<const std
         pair->of_x.end_first();
     }
     pass(
-        true, false, [](const Pair& pair) { return pair.of_x.raw_curves() + pair.of_y.raw_curves() > 0; },
+        Raw::with_curves, [](const Pair& pair) { return pair.of_x.raw_curves() + pair.of_y.raw_curves() > 0; },
         [&](Pair& pair) {
             pair.of_x.add_curves(block.begin, block.features, block.raw_x[0], block.raw_x[pair.of_x.base()]);
             pair.comparison.add_curves(block);
@@ -200,7 +205,7 @@ void compare(const ResidualTest& test, std::uint32_t target, std::span<const std
         }
     }
     pass(
-        true, true, [](const Pair& pair) { return pair.open; },
+        Raw::less_explained, [](const Pair& pair) { return pair.open; },
         [&](Pair& pair) { pair.comparison.add_residuals(block); });
     for (const auto& pair : pairs) {
         if (pair->open) {
@@ -209,7 +214,7 @@ void compare(const ResidualTest& test, std::uint32_t target, std::span<const std
         }
     }
     pass(
-        true, true, [](const Pair& pair) { return pair.open; },
+        Raw::less_explained, [](const Pair& pair) { return pair.open; },
         [&](Pair& pair) { pair.comparison.add_spreads(block); });
     for (std::size_t k = 0; k < pairs.size(); ++k) {
         put(k, pairs[k]->comparison);

@@ -212,6 +212,14 @@ void Residuals::end_second() {
         std::copy(made[k].begin(), made[k].end(), combinations_[k]);
     }
     own_ = product_transposed(product(combinations_, left), combinations_);
+    const std::size_t first = first_explained();
+    Coordinates explained(raw() - first, given_.length());
+    std::copy_n((*coordinates_)[first], explained.values.size(), explained.values.begin());
+    explained_part_ = given_.fit(explained);
+}
+
+void Residuals::subtract_explained(std::size_t begin, const Panel& features, Panel& raw) const {
+    given_.subtract(explained_part_, begin, features, raw[first_explained()]);
 }
 
 }  // namespace serape

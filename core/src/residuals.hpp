@@ -38,6 +38,9 @@ class Residuals {
     void add_curves(std::size_t begin, const Panel& features, const double* base, const double* curves);
     void end_second();
 
+    // After both: subtracts from the raw columns of a block what Z explains of them. Indicators as they are stay so.
+    void subtract_explained(std::size_t begin, const Panel& features, Panel& raw) const;
+
     // What is left, as combinations of the raw columns (base, then curves): orthonormal curves, the block, the square.
     std::size_t curves() const { return curves_; }
     std::size_t width() const { return width_; }
@@ -62,6 +65,7 @@ class Residuals {
     double centred_square(std::size_t raw_column) const;
     void bend(Coordinates coordinates);
     void bend_levels();
+    std::size_t first_explained() const { return form_ == Form::levels ? base_ : 0; }
 
     const ResidualTest& test_;
     const Conditioning& given_;
@@ -78,6 +82,7 @@ class Residuals {
     std::vector<double> level_rows_;         // of the levels with indicators
     std::vector<Bend> bends_;
     Matrix combinations_, own_;
+    Fit explained_part_{0, {}, {}};  // of the raw columns, but not of indicators as they are
     double explained_ = 0.0;
 };
 
