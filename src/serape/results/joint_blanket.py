@@ -113,7 +113,7 @@ class JointBlanket(ResultKind, file="serape-joint-1"):
         return Records({name: [row[name] for row in rows] for name in rows[0]} if rows else {"variable": []})
 
     def explain(self, variable: str) -> str:
-        """Return which targets a variable serves; `by_target[…].explain` says why."""
+        """Return where a variable is a member: which targets it serves; `by_target[…].explain` says why."""
         if variable in self.targets:
             raise OptionError(f"{variable!r} is a target; name another variable")
         if variable not in self.names:
