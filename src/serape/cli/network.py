@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,7 +56,7 @@ def network(
         if true is not None:
             comparison = found.compare(true)
             drawn, also = {"truth": true.graph}, [str(comparison)]
-            more = {"comparison": {**asdict(comparison), "half_directed": comparison.half_directed}}
+            more = {"comparison": {**comparison.measures(), "half_directed": comparison.half_directed}}
         files.show(found, explain, more=more, also=also)
         files.write(found, **drawn)
         if bif is None:

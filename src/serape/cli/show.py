@@ -17,7 +17,6 @@ import numpy as np
 import typer
 from rich.cells import cell_len
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -92,8 +91,8 @@ def _print_stacked(out: Console, columns: Sequence[str], rows: list[list[str]], 
     for row in rows:
         told = [f"{head} {cell}" for head, cell in zip(columns[named:], row[named:], strict=True) if cell]
         out.print(Text(" ".join(filter(None, row[:named])), style="bold"), overflow="fold")
-        if told:
-            out.print(Padding(Text(", ".join(told)), (0, 0, 0, 2)))
+        for line in Text(", ".join(told)).wrap(out, out.width - 2, overflow="fold"):
+            out.print(Text(f"  {line.plain.rstrip()}"))
 
 
 # --- results ---------------------------------------------------------------------------------------------------------

@@ -82,6 +82,8 @@ class ResultKind(Displayed):
     """The fields and properties that a file has, in order; all fields if none is named."""
     _readers: ClassVar[Mapping[str, Reader]] = {}
     """How the entries are read that only this kind has, or that mean something else in it."""
+    _newer: ClassVar[frozenset[str]] = NEWER
+    """The entries that files of older versions lack."""
     _unnamed: ClassVar[frozenset[str]] = frozenset()
     """The entries by which a file of an older version is known that does not name its kind."""
 
@@ -134,7 +136,7 @@ class ResultKind(Displayed):
         read = {
             one.name: readers[one.name](content[one.name])
             for one in fields(known)
-            if one.name in written and one.name not in made and not (one.name in NEWER and one.name not in content)
+            if one.name in written and one.name not in made and not (one.name in cls._newer and one.name not in content)
         }
         found: Self = known(**read, **made)
         return found
