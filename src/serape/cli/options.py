@@ -19,7 +19,6 @@ from serape.cli.show import json_of, show_kind
 from serape.cli.values import option_entry
 from serape.errors import DataError, OptionError
 from serape.files import atomic_write
-from serape.formats import SUFFIXES
 from serape.settings import RunSettings, SearchSettings
 
 _TESTS, _OUTPUT = "How to search", "Output"
@@ -160,17 +159,21 @@ class Files(Options):
 class GraphFiles(Files):
     """The same of a graph, which can also be printed and saved in the formats of other programs."""
 
-    formats: ClassVar[tuple[str, ...]] = ("json", *dict.fromkeys(SUFFIXES.values()))
+    formats: ClassVar[tuple[str, ...]] = ()
+    """The formats; all if none is named."""
 
     @classmethod
     def parameters(cls) -> list[inspect.Parameter]:
         """Return the options, with one for the format that is printed."""
+        from serape.formats import SUFFIXES
+
+        formats = cls.formats or ("json", *dict.fromkeys(SUFFIXES.values()))
         picture, _, report, as_json = super().parameters()
-        endings = ", ".join(f".{name}" for name in cls.formats[1:])
+        endings = ", ".join(f".{name}" for name in formats[1:])
         saved = typer.Option(
             "--output", "-o", help=f"Also save the result to this file: {endings}, or JSON.", rich_help_panel=_OUTPUT
         )
-        words: Any = Literal[("table", *cls.formats)]
+        words: Any = Literal[("table", *formats)]
         printed = typer.Option("--format", help="What to print.", rich_help_panel=_OUTPUT)
         output = parameter("output", Annotated[Path | None, saved], None)
         return [picture, output, report, parameter("format_", Annotated[words, printed], "table"), as_json]
