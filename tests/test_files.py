@@ -106,6 +106,17 @@ def test_the_new_file_is_made_beside_the_old_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no such modes")
+@pytest.mark.skipif(os.name != "posix", reason="there are no such modes")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644, 0o666, 0o400, 0o755, 0o4755])
+def test_who_may_read_a_file_that_is_replaced_stays_as_it_was(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "file"
+    path.write_text("before")
+    path.chmod(mode)
+    atomic_write(path, "after")
+    assert stat.S_IMODE(path.stat().st_mode) == mode & 0o777  # nobody else's rights pass to what is written
+    assert path.read_text() == "after"
+
+
 @pytest.mark.parametrize("umask", [0o022, 0o077, 0o002, 0o000, 0o027])
 def test_who_may_read_a_new_file_is_for_the_umask_to_say(tmp_path: Path, umask: int) -> None:
     before = os.umask(umask)

@@ -12,9 +12,9 @@ import pytest
 import keywords
 import serape
 import settings_page
-from serape.cli import causes, contexts, local, repeated, structure
+from serape.cli.base import find_command
 from serape.cli.data_options import DataOptions, ReadingOptions
-from serape.cli.options import SearchOptions
+from serape.cli.options import QuestionOptions, SearchOptions
 from serape.cli.settings_options import SettingOptions
 from serape.data.example import clinic
 from serape.settings import FIELDS, HINTS, DataSettings, RunSettings, SearchSettings, Settings, _setting
@@ -130,25 +130,22 @@ def test_the_selector_takes_knowledge_and_members() -> None:
     assert "x2" in fixed.blanket_
 
 
+SEARCHES = ("blanket", "neighbours", "causes", "all-blankets", "path", "stability", "contexts", "joint", "region",
+            "skeleton", "network", "blankets")  # fmt: skip
+"""The commands that search."""
+
+
 def test_every_command_has_all_settings() -> None:
     assert [*SearchOptions().arguments(), *ReadingOptions().arguments()] == [
         name for group in (SearchSettings, RunSettings, DataSettings) for name in group.__dataclass_fields__
     ]
     assert DataOptions.settings == ReadingOptions.settings
-    for command in (
-        local.ask,
-        repeated.all_blankets,
-        repeated.path,
-        repeated.stability,
-        causes.causes,
-        contexts.contexts,
-        contexts.joint,
-        structure.region,
-        structure.skeleton,
-        structure.network,
-    ):
-        hints = inspect.signature(command).parameters
-        assert {"data", "search"} <= set(hints)
+    for name in SEARCHES:
+        command = find_command(name).callback
+        assert command is not None
+        search = QuestionOptions if name == "path" else SearchOptions
+        taken = inspect.signature(command).parameters
+        assert {one.name for group in (search, DataOptions) for one in group.parameters()} <= set(taken), name
     for name, value in {**SearchOptions().arguments(), **ReadingOptions().arguments()}.items():
         assert value == FIELDS[name].default, name
 

@@ -17,6 +17,7 @@ import pytest
 import serape
 from serape import cli
 from serape.cli.base import MODULES, find_command
+from serape.cli.questions import NAMES
 from serape.data.example import clinic
 from serape.data.writing import write_csv
 
@@ -95,7 +96,8 @@ def test_every_command_is_found() -> None:
 def test_questions_with_commands_are_listed() -> None:
     questions = [name for name in vars(serape)["__all__"] if getattr(getattr(serape, name), "command_examples", ())]
     listed = {name for name, module in MODULES.items() if module == "serape.cli.questions"}
-    assert {name.replace("_", "-") for name in questions} == listed
+    called = {question: name for name, question in NAMES.items()}
+    assert {called.get(name, name.replace("_", "-")) for name in questions} == listed
 
 
 def test_a_kind_of_result_that_nobody_has_imported_is_read() -> None:

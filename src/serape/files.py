@@ -73,7 +73,8 @@ def parsed_json(text: str | bytes) -> Any:
 def atomic_file(path: Path) -> Iterator[IO[bytes]]:
     """Open a file to write that replaces `path` once it is complete; if writing fails, `path` stays as it was.
 
-    What is no regular file, such as /dev/stdout or a named pipe, is never replaced: it is written as it is.
+    Who may read and write a file that is there stays as it was. What is no regular file, such as /dev/stdout or a named
+    pipe, is never replaced: it is written as it is.
     """
     check_name(path)
     if path.exists() and not path.is_file():
@@ -86,14 +87,22 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
             handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
             with os.fdopen(handle, "wb") as file:
                 yield file
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(temporary, 0o666 & ~umask)  # noqa: PTH101 - mkstemp gives a name
+            os.chmod(temporary, _mode(path))  # noqa: PTH101 - mkstemp gives a name
             os.replace(temporary, path)  # noqa: PTH105
     except BaseException:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _mode(path: Path) -> int:
+    """Return who may read and write a file: as before if it is there, otherwise as any new file."""
+    try:
+        return path.stat().st_mode & 0o777
+    except FileNotFoundError:
+        umask = os.umask(0)
+        os.umask(umask)
+        return 0o666 & ~umask
 
 
 def check_name(path: Path) -> None:

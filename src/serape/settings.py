@@ -536,12 +536,18 @@ def signature_with(function: Callable[..., Any], names: Iterable[str]) -> inspec
 
 
 def question(
-    *, without: Mapping[str, str] | None = None, command: Sequence[str] = ()
+    *,
+    without: Mapping[str, str] | None = None,
+    command: Sequence[str] = (),
+    about: str = "",
+    words: Mapping[str, str] | None = None,
 ) -> Callable[[Question], Question]:
     """Make a function a question: its signature and docstring show all settings in place of its keywords.
 
     `without` are settings that it does not use, each with the reason; `refuse` refuses them. `command` are examples of
-    its command, which is made of the signature; a question without has no command, or one of its own.
+    its command, which is made of the signature; a question without has no command, or one of its own. Where the words
+    of the docstring are not those of the command line, `about` is what its help says, `words` what it says of
+    parameters.
     """
     refused = dict(without or {})
 
@@ -555,6 +561,7 @@ def question(
         function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\n{_described(settings, options=bool(rest))}\n"
         function.refused_settings = refused  # type: ignore[attr-defined]
         function.command_examples = tuple(command)  # type: ignore[attr-defined]
+        function.command_words = {"": about, **(words or {})}  # type: ignore[attr-defined]
         return function
 
     return decorate

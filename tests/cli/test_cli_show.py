@@ -1,5 +1,6 @@
 """What commands show: pictures, reports, widths, colours, progress."""
 
+import json
 import os
 import re
 import subprocess
@@ -63,6 +64,48 @@ class TestReport:
         assert err == "serape: /none/report.html cannot be written: there is no folder /none; create it first\n"
 
 
+class TestExplanations:
+    """Of one variable, or of two, by what the kind of result is about."""
+
+    @pytest.mark.parametrize(
+        ("arguments", "asked", "told"),
+        [
+            (["path", "-t", "HeartDisease", "--alpha", "0.01"], "Smoking", "Smoking enters at alpha 0.01 and is"),
+            (["stability", "-t", "HeartDisease", "--draws", "2"], "ECG", "ECG is found in 2 of 2 draws (100%)."),
+            (["stability", "--finds", "skeleton", "--draws", "2"], "ECG,Ward", "ECG and Ward are adjacent in 0 of 2"),
+            (["skeleton"], "ECG, HeartDisease", "ECG and HeartDisease are adjacent ("),
+            (["network"], "HeartDisease,ECG", "There is an arc from HeartDisease to ECG ("),
+            (["knockoffs", "-t", "HeartDisease", "--seed", "1"], "ECG", "ECG stands out from its knockoff: W ="),
+        ],
+    )
+    def test_in_text_and_json(
+        self, capsys: pytest.CaptureFixture[str], patients: str, arguments: list[str], asked: str, told: str
+    ) -> None:
+        name, *options = arguments
+        code, out, err = run(capsys, name, patients, *options, "--explain", asked)
+        assert (code, err) == (0, "")
+        assert f"\n\n{told}" in out
+        _, out, _ = run(capsys, name, patients, *options, "--explain", asked, "--json")
+        assert json.loads(out)["explanations"][asked].startswith(told)
+
+    def test_of_names_with_commas(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        path = tmp_path / "d.csv"
+        path.write_text('"a,b",c\n' + "".join(f"{k % 2},{k % 2}\n" for k in range(100)))
+        assert "a,b and c are adjacent" in run(capsys, "skeleton", str(path), "--explain", "a,b,c")[1]
+        assert "a,b and c are adjacent" in run(capsys, "skeleton", str(path), "--explain", "c,a,b")[1].replace(
+            "c and a,b", "a,b and c"
+        )
+
+    @pytest.mark.parametrize(
+        ("asked", "complaint"),
+        [("ECG", "--explain 'ECG' must be two columns, as in --explain ECG,OTHER"), ("ECG,Wrad", "no variable 'Wrad'")],
+    )
+    def test_bad_pairs(self, capsys: pytest.CaptureFixture[str], patients: str, asked: str, complaint: str) -> None:
+        code, out, err = run(capsys, "skeleton", patients, "--explain", asked)
+        assert (code, out) == (2, "")
+        assert complaint in err
+
+
 class TestWidth:
     NAME = "a_column_with_a_name_that_is_longer_than_a_narrow_terminal"
 
@@ -77,6 +120,18 @@ class TestWidth:
                 _, out, _ = run(capsys, *command)
                 assert self.NAME in out.replace("\n", "")
                 assert "…" not in out
+
+    def test_a_narrow_table_has_a_few_lines_for_each_row(
+        self, capsys: pytest.CaptureFixture[str], patients: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", "80")
+        _, out, _ = run(capsys, "blanket", patients, "-t", "HeartDisease")
+        assert re.search(r"\nSmoking\n  statistic \S+, dof \d+, p \S+, .*\n  .*given .*\n", out)
+        _, out, _ = run(capsys, "network", patients)
+        assert re.search(r"\nHeartDisease → ECG\n  statistic ", out)
+        _, out, _ = run(capsys, "causes", patients, "-t", "HeartDisease")
+        assert re.search(r"\nECG ←\n  role effect, statistic ", out)
+        assert not re.search(r" $", out, re.MULTILINE)
 
     def test_pipes_get_whole_lines(self, capsys: pytest.CaptureFixture[str], patients: str) -> None:
         _, out, _ = run(capsys, "blanket", patients, "-t", "HeartDisease", "--explain", "Weight")

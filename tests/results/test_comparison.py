@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -77,3 +78,19 @@ class TestFitness:
         assert serape.kl_fitness(data, "HeartDisease", [n for n in data.names if n != "HeartDisease"]) == 0
         with pytest.raises(serape.OptionError, match="own blanket"):
             serape.kl_fitness(data, "HeartDisease", [*blanket, "HeartDisease"])
+
+
+def test_names_and_means(tmp_path: Path) -> None:
+    told = serape.compare(["Age", "ECG", "Ward"], ["Age", "Weight"])
+    assert (told.correct, told.extra, told.missed) == (("Age",), ("ECG", "Ward"), ("Weight",))
+    assert told.explain("Age") == "Age is found, and true."
+    assert told.explain("Ward") == "Ward is found, and not true."
+    assert told.explain("Weight") == "Weight is not found, and true."
+    with pytest.raises(serape.OptionError, match="'Wart' is neither found nor true. Did you mean 'Ward'"):
+        told.explain("Wart")
+    mean = serape.Comparison(0.5, 0.25, 0.9)
+    path = tmp_path / "mean.svg"
+    mean.plot(path)
+    assert "No variables are named." in path.read_text(encoding="utf-8")
+    content = {name: value for name, value in told.to_dict().items() if name != "correct"}
+    assert serape.Comparison.from_dict(content) == told  # as files of earlier versions are

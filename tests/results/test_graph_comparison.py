@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from itertools import combinations, product
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
 
+import serape
 from plain import random_dag
 from serape import InputTypeError, OptionError, load_network
 from serape.results.graph_comparison import GraphComparison, compare_graphs
@@ -171,3 +175,44 @@ def test_the_order_of_nodes_and_members_of_the_class_do_not_matter(seed: int) ->
 def test_graphs_that_cannot_be_compared(found: Any, truth: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         compare_graphs(found, truth)
+
+
+# --- edges -----------------------------------------------------------------------------------------------------------
+
+
+def test_every_edge_says_how_it_differs() -> None:
+    told = compare_graphs(arcs("ac dc bd", "abcd"), arcs("ac bc cd"))
+    assert {f"{one.a}{one.b}": (one.found, one.true, one.difference) for one in told.edges} == {
+        "ac": ("→", "→", ""),
+        "bc": ("", "→", "missing"),
+        "bd": ("–", "", "extra"),
+        "cd": ("←", "→", "reversed"),
+    }
+    counts = Counter(one.difference for one in told.edges)
+    assert (told.missing, told.extra, told.reversed, told.half_directed) == (
+        counts["missing"], counts["extra"], counts["reversed"], counts["directed in one graph only"],
+    )  # fmt: skip
+    assert told.explain("c", "a") == "a → c in both graphs."
+    assert told.explain("c", "d") == "Reversed: c ← d in the found graph, c → d in the true one."
+    assert told.explain("b", "c") == "Missing: not adjacent in the found graph, b → c in the true one."
+    assert told.explain("a", "b") == "a and b are adjacent in neither graph."
+    assert list(told._how()) == ["missing: b → c", "extra: b – d", "reversed: c ← d"]
+
+
+def test_a_skeleton_has_no_directions_to_compare() -> None:
+    told = compare_graphs(nx.Graph([("a", "c"), ("c", "b")]), arcs("ac bc"))
+    assert {(one.found, one.true) for one in told.edges} == {("–", "–")}
+    assert not told._how()
+
+
+def test_a_file_without_edges_is_read(tmp_path: Path) -> None:
+    told = compare_graphs(arcs("ac dc bd", "abcd"), arcs("ac bc cd"))
+    content = {name: value for name, value in told.to_dict().items() if name not in ("edges", "variables")}
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(content))
+    read = serape.load_result(path)
+    assert read == told
+    assert read.edges == ()
+    path.write_text(json.dumps(told.to_dict()).replace(json.dumps("→"), '"x"'))
+    with pytest.raises(serape.DataError):
+        serape.load_result(path)

@@ -50,7 +50,7 @@ KINDS: dict[str, Callable[[serape.Table], Any]] = {
     "graph comparison": lambda data: serape.network(data, "mmhc").compare(_truth()),
 }
 
-ABOUT_EDGES = (serape.Structure, serape.EdgeStability)
+ABOUT_EDGES = (serape.Structure, serape.EdgeStability, serape.GraphComparison)
 """Kinds that explain a pair of variables."""
 
 # --- the verbs -------------------------------------------------------------------------------------------------------
@@ -129,7 +129,8 @@ VERBS: dict[str, Callable[[Any, Path], None]] = {
     "explain": _explain,
 }
 MEANINGLESS = {
-    *((kind, verb) for kind in ("comparison", "graph comparison") for verb in ("repr", "plot", "explain")),
+    ("comparison", "repr"),
+    ("graph comparison", "repr"),
     ("description", "repr"),
 }  # fmt: skip
 """Verbs that have no sense for a kind; a comparison and a description are themselves what consoles show."""

@@ -8,19 +8,22 @@ from serape.cli.base import MODULES, app, main
 
 __all__ = ["MODULES", "app", "main"]
 
-_COMMANDS = {
-    "describe": ("describe",),
-    "local": ("blanket", "neighbours", "neighbors"),
-    "causes": ("causes",),
-    "repeated": ("all-blankets", "path", "stability"),
-    "contexts": ("contexts", "joint"),
-    "knockoffs": ("knockoffs",),
-    "structure": ("region", "skeleton", "network"),
-    "questions": ("blankets", "all-pairs"),
-    "compare": ("compare",),
-    "pack": ("pack",),
-    "library": ("algorithms", "sample", "study", "demo"),
-    "versions": ("versions",),
-}
-"""The commands by module, aliases too; the help lists them in this order."""
-MODULES.update({name: f"serape.cli.{module}" for module, names in _COMMANDS.items() for name in names})
+_COMMANDS = (
+    ("describe", "describe"),
+    ("local", "blanket", "neighbours", "neighbors"),
+    ("causes", "causes"),
+    ("questions", "all-blankets"),
+    ("repeated", "path", "stability"),
+    ("contexts", "contexts"),
+    ("questions", "joint"),
+    ("knockoffs", "knockoffs"),
+    ("questions", "region", "skeleton"),
+    ("network", "network"),
+    ("questions", "blankets", "all-pairs"),
+    ("compare", "compare"),
+    ("pack", "pack"),
+    ("library", "algorithms", "sample", "study", "demo"),
+    ("versions", "versions"),
+)
+"""The commands after their modules, aliases too; the help lists them in this order."""
+MODULES.update({name: f"serape.cli.{module}" for module, *names in _COMMANDS for name in names})

@@ -8,21 +8,10 @@ from typing import Annotated
 import typer
 
 import serape
-from serape.cli.base import answer, command
+from serape.cli.base import command
 from serape.cli.completion import complete_learner
 from serape.cli.data_options import DataOptions
-from serape.cli.options import (
-    AsJson,
-    Hidden,
-    Output,
-    Picture,
-    Report,
-    SearchOptions,
-    Target,
-    check_files,
-    write_files,
-)
-from serape.cli.show import print_grid, print_json, print_line
+from serape.cli.options import Files, Hidden, SearchOptions, Target, ask, explains
 
 
 @command(
@@ -48,12 +37,7 @@ def causes(
         ),
     ] = "auto",
     hidden: Hidden = False,
-    explain: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Explain what this column is to the target; repeatable.", metavar="COLUMN", rich_help_panel="Output"
-        ),
-    ] = None,
+    explain: Annotated[list[str] | None, explains("what this column is to the target")] = None,
     outcome: Annotated[
         list[str] | None,
         typer.Option(
@@ -62,42 +46,26 @@ def causes(
             rich_help_panel="Output",
         ),
     ] = None,
-    picture: Picture = None,
-    output: Output = None,
-    report: Report = None,
-    as_json: AsJson = False,
+    files: Files,
 ) -> None:
     """Find which columns are causes of a column, which are its effects, and which the data cannot tell.
 
     Prints the neighbours with their roles and the test that decided on each, then how they were found and notes.
     """
-    check_files(output, picture=picture, report=report)
-    settings = search.checked()
-    table = data.read()
 
     def show(found: serape.Causes) -> None:
-        explanations = {name: found.explain(name) for name in explain or ()}
         sets = {name: found.adjustment_sets(name) for name in outcome or ()}
-        if as_json:
-            more = {"explanations": explanations, "adjustment_sets": sets}
-            print_json({**found.to_dict(), **{key: value for key, value in more.items() if value}})
-        else:
-            _show(found)
-            for text in (*explanations.values(), *(_adjustment(found.target, *one) for one in sets.items())):
-                print_line(f"\n{text}")
-        write_files(found, output, report, picture)
+        told = [f"\n{_adjustment(found.target, *one)}" for one in sets.items()]
+        files.show(found, explain, more={"adjustment_sets": sets} if sets else {}, last=told)
+        files.write(found)
 
-    answer(lambda: serape.causes(table, target, learner=learner, hidden=hidden, **settings), show)
-
-
-def _show(found: serape.Causes) -> None:
-    title, *rest = str(found).splitlines()
-    print_line(title)
-    heads, rows = found.table()
-    if rows:
-        print_grid(heads, rows)
-    for line in rest:
-        print_line(line.strip())
+    ask(
+        lambda table, **settings: serape.causes(table, target, learner=learner, hidden=hidden, **settings),
+        data,
+        search,
+        files,
+        show=show,
+    )
 
 
 def _adjustment(target: str, outcome: str, sets: Sequence[Sequence[str]]) -> str:

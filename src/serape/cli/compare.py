@@ -10,15 +10,14 @@ import typer
 import serape
 from serape.cli.base import command
 from serape.cli.completion import complete_network
-from serape.cli.options import AsJson, Output, Report, check_files, read_network
-from serape.cli.show import print_grid, print_json, print_line
+from serape.cli.options import Files, explains, read_network
 from serape.errors import OptionError
 
 
 @command(
     "compare",
     "serape sample alarm --rows 2000 | serape network - --algorithm hiton-pc --output found.json",
-    "serape compare found.json alarm --report compared.html",
+    "serape compare found.json alarm --picture compared.png --report compared.html",
 )
 def compare(
     found: Annotated[str, typer.Argument(help="A saved result: a blanket, blankets, or a network.", metavar="FOUND")],
@@ -31,28 +30,21 @@ def compare(
         ),
     ],
     *,
-    output: Output = None,
-    report: Report = None,
-    as_json: AsJson = False,
+    explain: Annotated[
+        list[str] | None, explains("what differs about this column or, for networks, this edge as COLUMN,COLUMN")
+    ] = None,
+    files: Files,
 ) -> None:
     """Compare a saved result with the truth: precision, recall, and what differs.
 
-    Prints the measures, one a row.
+    Prints the measures, one a row, and the edges that differ.
     """
-    check_files(output, report=report)
+    files.check()
     one = serape.load_result(found)
     true = serape.load_result(truth) if Path(truth).suffix == ".json" else read_network(truth).graph
     compared = _compared(found, one, true)
-    if as_json:
-        print_json(compared.to_dict())
-    else:
-        print_line(compared.title)
-        heads, rows, _ = compared._grid(len(compared.records))
-        print_grid(heads, rows)
-    if output is not None:
-        compared.save(output)
-    if report is not None:
-        compared.report(report)
+    files.show(compared, explain)
+    files.write(compared)
 
 
 def _compared(name: str, found: Any, truth: Any) -> serape.Comparison | serape.GraphComparison:

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import serape
-from serape.cli.base import answer, command
+from serape.cli.base import command
 from serape.cli.data_options import DataOptions
-from serape.cli.options import (
-    AsJson,
-    Hidden,
-    Output,
-    Picture,
-    Report,
-    SearchOptions,
-    Target,
-    check_files,
-    write_files,
-)
+from serape.cli.options import Files, Hidden, SearchOptions, Target, ask, explains
 from serape.cli.show import show_result
 from serape.errors import OptionError
 from serape.results.result import Result
@@ -42,41 +32,24 @@ _PRINTS = "Prints the members with the test that decided on each, then how they 
     "serape sample alarm --rows 5000 | serape blanket - --target HR --json > found.json",
     about=f"Find the Markov blanket of a column.\n\n{_PRINTS}",
 )
-def ask(
+def local(
     context: typer.Context,
     data: DataOptions,
     target: Target,
     *,
     search: SearchOptions,
     hidden: Hidden = False,
-    explain: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Explain why this column is in the answer or not; repeatable.",
-            metavar="COLUMN",
-            rich_help_panel="Output",
-        ),
-    ] = None,
-    picture: Picture = None,
-    output: Output = None,
-    report: Report = None,
-    as_json: AsJson = False,
+    explain: Annotated[list[str] | None, explains("why this column is in the answer or not")] = None,
+    files: Files,
 ) -> None:
     """Find the parents and children, or the blanket, by the name of the command."""
-    check_files(output, picture=picture, report=report)
     question = serape.markov_blanket if context.info_name == "blanket" else serape.parents_children
-    settings = search.checked()
     if hidden and context.info_name != "blanket":
         raise OptionError("--hidden is an option of `serape blanket` and `serape causes`; leave it out")
-    if hidden:
-        settings["hidden"] = True
-    table = data.read()
+    own: dict[str, Any] = {"hidden": True} if hidden else {}
 
     def show(found: Result) -> None:
-        show_result(found, explain or (), as_json)
-        write_files(found, output, report, picture)
+        show_result(found, explain or (), files.as_json)
+        files.write(found)
 
-    answer(
-        lambda: question(table, target, **settings),
-        show,
-    )
+    ask(lambda table, **settings: question(table, target, **own, **settings), data, search, files, show=show)

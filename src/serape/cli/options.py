@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal
 
 import typer
 
 import serape
+from serape.cli.base import Found, Options, answer, parameter
 from serape.cli.completion import complete_column, complete_network, complete_option
+from serape.cli.data_options import DataOptions
 from serape.cli.settings_options import SettingOptions, setting_option, settings_of
+from serape.cli.show import json_of, show_kind
 from serape.cli.values import option_entry
-from serape.errors import DataError
+from serape.errors import DataError, OptionError
+from serape.files import atomic_write
 from serape.settings import RunSettings, SearchSettings
 
 _TESTS, _OUTPUT = "How to search", "Output"
@@ -35,19 +42,6 @@ Jobs = Annotated[int, setting_option("n_jobs")]
 Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Also save the result as JSON to this file.", rich_help_panel=_OUTPUT),
-]
-GraphOutput = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        help="Also save the result to this file: .dot, .graphml, .dagitty, .bnlearn, or JSON.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
-Format = Annotated[
-    Literal["table", "json", "dot", "graphml", "dagitty", "bnlearn"],
-    typer.Option("--format", help="What to print.", rich_help_panel=_OUTPUT),
 ]
 Report = Annotated[
     Path | None,
@@ -134,24 +128,103 @@ def check_files(*paths: Path | None, picture: Path | None = None, report: Path |
             raise DataError(f"{path} cannot be written: there is no folder {path.parent}; create it first")
 
 
-class Kept(Protocol):
-    """A result that can be saved, reported and drawn."""
+class Files(Options):
+    """What is written of a result, and whether it is printed as JSON: the same options of all kinds."""
 
-    def save(self, path: Path, /) -> object:
-        """Write it as JSON."""
+    picture: Picture = None
+    output: Output = None
+    report: Report = None
+    as_json: AsJson = False
 
-    def report(self, path: Path, /) -> object:
-        """Write it as a page."""
+    def check(self, *others: Path | None) -> None:
+        """Before the search, refuse files that cannot be written, and pictures that cannot be drawn."""
+        check_files(self.output, *others, picture=self.picture, report=self.report)
 
-    def plot(self, path: Path, /) -> object:
-        """Write it as a picture."""
+    def show(self, found: Any, explain: Sequence[str] | None = None, **more: Any) -> None:
+        """Print a result, with more as `show_kind` takes it."""
+        show_kind(found, explain or (), self.as_json, **more)
+
+    def write(self, found: Any, more: Mapping[str, Any] = MappingProxyType({}), **drawn: Any) -> None:
+        """Write the files that were asked for; `more` is for the JSON, `drawn` for the picture."""
+        if self.output is not None and more:
+            atomic_write(self.output, f"{json_of({**found.to_dict(), **more})}\n")
+        elif self.output is not None:
+            found.save(self.output)
+        if self.report is not None:
+            found.report(self.report)
+        if self.picture is not None:
+            found.plot(self.picture, **drawn)
 
 
-def write_files(found: Kept, output: Path | None, report: Path | None, picture: Path | None) -> None:
-    """Write the files that were asked for."""
-    if output is not None:
-        found.save(output)
-    if report is not None:
-        found.report(report)
-    if picture is not None:
-        found.plot(picture)
+class GraphFiles(Files):
+    """The same of a graph, which can also be printed and saved in the formats of other programs."""
+
+    formats: ClassVar[tuple[str, ...]] = ()
+    """The formats; all if none is named."""
+
+    @classmethod
+    def parameters(cls) -> list[inspect.Parameter]:
+        """Return the options, with one for the format that is printed."""
+        from serape.formats import SUFFIXES
+
+        formats = cls.formats or ("json", *dict.fromkeys(SUFFIXES.values()))
+        picture, _, report, as_json = super().parameters()
+        endings = ", ".join(f".{name}" for name in formats[1:])
+        saved = typer.Option(
+            "--output", "-o", help=f"Also save the result to this file: {endings}, or JSON.", rich_help_panel=_OUTPUT
+        )
+        words: Any = Literal[("table", *formats)]
+        printed = typer.Option("--format", help="What to print.", rich_help_panel=_OUTPUT)
+        output = parameter("output", Annotated[Path | None, saved], None)
+        return [picture, output, report, parameter("format_", Annotated[words, printed], "table"), as_json]
+
+    def show(self, found: Any, explain: Sequence[str] | None = None, **more: Any) -> None:
+        """Print a graph in the format that was asked for."""
+        format_: str = vars(self)["format_"]
+        if self.as_json and format_ not in ("table", "json"):
+            raise OptionError(f"--json and --format {format_} exclude each other; give one of them")
+        if format_ in ("table", "json"):
+            show_kind(found, explain or (), self.as_json or format_ == "json", **more)
+        else:
+            typer.echo(found.text(format_), nl=False)
+
+
+def explains(what: str, of_two: bool = False) -> Any:
+    """Return the option --explain: what it explains about this column, or these two."""
+    return typer.Option(
+        help=f"Explain {what}; repeatable.",
+        metavar="COLUMN,COLUMN" if of_two else "COLUMN",
+        rich_help_panel=_OUTPUT,
+    )
+
+
+def ask(
+    question: Callable[..., Found],
+    data: DataOptions,
+    search: SettingOptions,
+    files: Files,
+    explain: Sequence[str] | None = None,
+    *,
+    read: Callable[[], Any] | None = None,
+    show: Callable[[Found], None] | None = None,
+    stopped: Callable[[Found], bool] | None = None,
+    others: Sequence[Path | None] = (),
+) -> None:
+    """Ask a question about data, once all is checked that can be; print the answer, and write the files.
+
+    `read` reads the data. `show` prints the answer and writes the files where there is more to them than its kind
+    declares; `others` are more files that are written. `stopped` is as for `answer`.
+    """
+
+    def shown(found: Found) -> None:
+        files.show(found, explain)
+        files.write(found)
+
+    files.check(*others)
+    settings = search.checked()
+    table = (read or data.read)()
+    answer(
+        lambda: question(table, **settings),
+        show or shown,
+        stopped or (lambda found: bool(getattr(found, "interrupted", False))),
+    )

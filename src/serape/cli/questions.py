@@ -12,81 +12,81 @@ import re
 from collections.abc import Callable
 from functools import partial
 from types import NoneType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
 import serape
 from serape.cli.app import MODULES
-from serape.cli.base import answer, command, command_later, parameter
+from serape.cli.base import command, command_later, parameter
 from serape.cli.completion import complete_column
 from serape.cli.data_options import DataOptions
-from serape.cli.options import AsJson, Output, Picture, QuestionOptions, Report, Target, check_files, write_files
+from serape.cli.options import Checkpoint, Files, GraphFiles, QuestionOptions, Rule, Target, ask, explains
 from serape.cli.settings_options import SettingOptions
-from serape.cli.show import show_kind
 from serape.settings import FIELDS, DataSettings, divided
 
-_FILES = {"picture": Picture, "output": Output, "report": Report}
+NAMES = {"joint": "joint_blanket"}
+"""The questions whose commands are called otherwise."""
+_SHARED: dict[str, Any] = {"target": Target, "rule": Rule, "checkpoint": Checkpoint}
+"""The options of parameters that several commands have."""
 
 
-def add_command(question: Callable[..., Any], *examples: str) -> None:
+_THIS = {"a variable": "this column", "a member": "this member", "two variables": "two columns"}
+"""What the help of --explain says of what is explained, in place of the docstring's words."""
+
+
+def add_command(name: str, question: Callable[..., Any]) -> None:
     """Add the command of a question."""
     taken = inspect.signature(question).parameters
     settings = tuple(name for name in FIELDS if name in taken and name not in DataSettings.__dataclass_fields__)
     of_algorithm = "algorithm" in settings
     search = type("Search", (QuestionOptions if of_algorithm else SettingOptions,), {"settings": settings})
-    own = {name: one for name, one in taken.items() if name not in (*FIELDS, "data", "algorithm_options")}
+    kind: Any = getattr(serape, str(question.__annotations__.get("return")).strip("'"))
+    formats = getattr(kind, "formats", None)
+    files = Files if formats is None else type("GraphFiles", (GraphFiles,), {"formats": formats})
 
-    def ask(data: DataOptions, *, search: SettingOptions, as_json: bool, explain: Any = None, **given: Any) -> None:
-        files = {name: given.pop(name) for name in _FILES}
-        check_files(files["output"], picture=files["picture"], report=files["report"])
-        asked = search.checked()
-        table = data.read()
-
-        def show(found: Any) -> None:
-            show_kind(found, explain or (), as_json)
-            write_files(found, **files)
-
+    def run(data: DataOptions, *, search: SettingOptions, files: Files, explain: Any = None, **given: Any) -> None:
         own = {name: value for name, value in given.items() if value != []}
-        answer(lambda: question(table, **own, **asked), show, lambda found: bool(getattr(found, "interrupted", False)))
+        asked = getattr(serape, question.__name__)
+        ask(lambda table, **settings: asked(table, **own, **settings), data, search, files, explain)
 
     about, meanings = _described(question)
-    options = {
-        "data": (DataOptions, inspect.Parameter.empty),
-        **{name: (_option(question, one, meanings.get(name, "")), one.default) for name, one in own.items()},
-        "search": (search, inspect.Parameter.empty),
-        "explain": (_explained(question), None),
-        **{name: (hint, None) for name, hint in _FILES.items()},
-        "as_json": (AsJson, False),
-    }
-    if options["explain"][0] is None:
-        del options["explain"]
-    parameters = [parameter(name, hint, default) for name, (hint, default) in options.items()]
-    ask.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    ask.__annotations__ = {one.name: one.annotation for one in parameters}
-    command(question.__name__.replace("_", "-"), *examples, about=about)(ask)
+    own = {name: one for name, one in taken.items() if name not in (*FIELDS, "data", "algorithm_options")}
+    first = [parameter(name, _option(question, one, meanings.get(name, "")), one.default) for name, one in own.items()]
+    parameters = [
+        parameter("data", DataOptions, inspect.Parameter.empty),
+        *(one for one in first if _panel(one) is None),
+        parameter("search", search, inspect.Parameter.empty),
+        *(one for one in first if _panel(one) is not None),
+        *([parameter("explain", _explained(kind), None)] if hasattr(kind, "explain") else []),
+        parameter("files", files, inspect.Parameter.empty),
+    ]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    command(name, *question.command_examples, about=about)(run)  # type: ignore[attr-defined]
 
 
 def _described(question: Callable[..., Any]) -> tuple[str, dict[str, str]]:
-    """Return the first sentence of a docstring, and what it says of each parameter."""
+    """Return what a command does, and what each parameter means: the first sentences of the docstring, or `words`."""
     text = inspect.cleandoc(question.__doc__ or "")
     about = " ".join(text.partition("\n\n")[0].split())
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n--|\Z)", text, re.MULTILINE | re.DOTALL)
     meanings: dict[str, str] = {}
     for names, meaning in re.findall(r"^(\w[\w, ]*)\n((?:    .*\n?)+)", section[1] if section else "", re.MULTILINE):
-        meanings |= dict.fromkeys(re.split(", ", names), " ".join(meaning.split()))
-    return about, meanings
+        meanings |= dict.fromkeys(re.split(", ", names), re.sub(r"(?<=\.) .*", "", " ".join(meaning.split())))
+    words: dict[str, str] = question.command_words  # type: ignore[attr-defined]
+    return words[""] or about, meanings | words
 
 
 def _option(question: Callable[..., Any], one: inspect.Parameter, meaning: str) -> Any:
     """Return the option of a parameter of a question's own."""
-    if one.name == "target":
-        return Target
+    if one.name in _SHARED:
+        return _SHARED[one.name]
     if one.name == "targets":
         told = typer.Option(
             "--target",
             "-t",
-            help=f"{meaning} Repeatable.",
+            help=meaning if "epeat" in meaning else f"{meaning} Repeatable.",
             metavar="COLUMN",
             autocompletion=complete_column,
         )
@@ -100,22 +100,24 @@ def _option(question: Callable[..., Any], one: inspect.Parameter, meaning: str) 
     return Annotated[kind | None if NoneType in types else kind, typer.Option(*flag, help=meaning)]
 
 
-def _explained(question: Callable[..., Any]) -> Any:
-    """Return the option --explain, if the kind of result explains something about a variable."""
-    kind: Any = getattr(serape, str(question.__annotations__.get("return")).strip("'"), None)
-    if not hasattr(kind, "explain") or len(inspect.signature(kind.explain).parameters) != 2:
-        return None
-    told = inspect.cleandoc(kind.explain.__doc__).partition(".")[0].removeprefix("Return ")
-    return Annotated[
-        list[str] | None,
-        typer.Option(help=f"Explain {told}; repeatable.", metavar="COLUMN", rich_help_panel="Output"),
-    ]
+def _panel(one: inspect.Parameter) -> str | None:
+    """Return the heading in the help under which an option stands."""
+    found: str | None = get_args(one.annotation)[1].rich_help_panel
+    return found
+
+
+def _explained(kind: Any) -> Any:
+    """Return the option --explain of a kind of result: its docstring says what is explained about a variable."""
+    told = re.split(r"[.:;]", inspect.cleandoc(kind.explain.__doc__))[0].removeprefix("Return ")
+    found = next((word for word in _THIS if word in told), "")
+    told = told.replace(found, _THIS[found], 1) if found else told
+    of_two = len(inspect.signature(kind.explain).parameters) == 3
+    return Annotated[list[str] | None, explains(" ".join(told.split()), of_two)]
 
 
 def _add(name: str) -> None:
     """Add a command; its question is imported only now."""
-    question = getattr(serape, name.replace("-", "_"))
-    add_command(question, *question.command_examples)
+    add_command(name, getattr(serape, NAMES.get(name, name.replace("-", "_"))))
 
 
 for _name in [name for name, module in MODULES.items() if module == __name__]:

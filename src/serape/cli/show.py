@@ -1,14 +1,16 @@
 """Results on standard output: tables for people, JSON for programs.
 
 Names are never cut. If a table is wider than the terminal, its last column is folded; if that is not enough, every row
-becomes several lines.
+becomes a few lines.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,17 +20,14 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-import serape
-from serape.errors import command_words, n_shown
+from serape.errors import OptionError, command_words, n_shown, shown
 from serape.markup import plain
-from serape.results.displayed import edge_table, evidence_table, variables_text
+from serape.results.displayed import evidence_table, variables_text
 from serape.results.result import Result
 from serape.results.saved import finite
 
 MIN_FOLDED = 24
 """The least width of a folded column."""
-MAX_COLUMNS = 100
-"""The largest number of columns of the data that are printed."""
 PIPED = 160
 """The width of tables where there is no terminal."""
 
@@ -47,9 +46,14 @@ def console(*, stderr: bool = False) -> Console:
     return out
 
 
+def json_of(content: Any) -> str:
+    """Return a value as JSON."""
+    return json.dumps(finite(content), indent=1, allow_nan=False, default=str)
+
+
 def print_json(content: Any) -> None:
     """Print a value as JSON."""
-    typer.echo(json.dumps(finite(content), indent=1, allow_nan=False, default=str))
+    typer.echo(json_of(content))
 
 
 def print_line(text: str) -> None:
@@ -80,48 +84,69 @@ def print_grid(
 
 
 def _print_stacked(out: Console, columns: Sequence[str], rows: list[list[str]], title: str | None) -> None:
+    """Print each row as a few lines: the name, or the edge, then what is told of it."""
     if title:
         out.print(Text(title))
+    named = max([0, *(k for k, head in enumerate(columns) if head in ("", "to"))]) + 1  # an arrow, and its other end
     for row in rows:
-        out.print(Text(row[0], style="bold"), overflow="fold")
-        for head, cell in zip(columns[1:], row[1:], strict=True):
-            out.print(Text(f"  {head}: {cell}" if head else f"  {cell}"), overflow="fold")
+        told = [f"{head} {cell}" for head, cell in zip(columns[named:], row[named:], strict=True) if cell]
+        out.print(Text(" ".join(filter(None, row[:named])), style="bold"), overflow="fold")
+        for line in Text(", ".join(told)).wrap(out, out.width - 2, overflow="fold"):
+            out.print(Text(f"  {line.plain.rstrip()}"))
 
 
-# --- about the data --------------------------------------------------------------------------------------------------
+# --- results ---------------------------------------------------------------------------------------------------------
 
 
-def show_description(found: serape.Description) -> None:
-    """Print the columns of a table, what is odd about them, and what "auto" means."""
-    from serape.results.description import COLUMN_HEADS
+def show_kind(
+    found: Any,
+    explain: Sequence[str] = (),
+    as_json: bool = False,
+    *,
+    more: Mapping[str, Any] = MappingProxyType({}),
+    also: Iterable[str] = (),
+    last: Iterable[str] = (),
+    **chosen: Any,
+) -> None:
+    """Print a result of any kind: what it says, its table, and explanations.
 
-    print_line(found.title)
-    shown = found.columns[: n_shown(len(found.columns), MAX_COLUMNS)]
-    print_grid(COLUMN_HEADS, (column.cells for column in shown))
-    if len(found.columns) > len(shown):
-        print_line(f"and {len(found.columns) - len(shown):,} more columns (--json lists all)")
-    for line in str(found).splitlines()[-len(found.choices) - len(found.notes) :]:
-        print_line(line.strip())
-
-
-# --- about one target ------------------------------------------------------------------------------------------------
+    `more` stands in the JSON besides, `also` are lines before the explanations, `last` those after them; what is
+    `chosen` is for the table to say.
+    """
+    explanations = explained(found, explain)
+    if as_json:
+        told = {"explanations": {name: str(one) for name, one in explanations.items()}} if explanations else {}
+        print_json({**found.to_dict(), **more, **told})
+        return
+    print_line(found._heading())
+    heads, rows, total = found._grid(found._most_rows + 1, **chosen)
+    rows = rows[: n_shown(total, found._most_rows)]
+    if rows:
+        print_grid(heads, rows)
+    elif found._nothing:
+        print_line(found._nothing)
+    if total > len(rows):
+        print_line(f"{found._others(len(rows), total)} (--json lists all)")
+    for line in (*found._below(), *also):
+        print_line(line)
+    for line in (*_apart(explanations), *last):
+        print_line(line)
 
 
 def show_result(found: Result, explain: Sequence[str] = (), as_json: bool = False) -> None:
     """Print a blanket or a neighbourhood, and explanations for some variables."""
-    explanations = [found.explain(name) for name in explain]
     if as_json:
-        told = {"explanations": {one.variable: str(one) for one in explanations}} if explanations else {}
-        print_json({**found.to_dict(), "records": list(_records(found)), **told})
+        show_kind(found, explain, as_json, more={"records": list(_records(found))})
         return
+    explanations = explained(found, explain)
     print_line(f"{found.title}: {variables_text(len(found.members))}")
     if found.members:
         heads, rows = evidence_table(found, found.members)
         print_grid(["variable", *heads], ([name, *row] for name, row in zip(found.members, rows, strict=True)))
     for line in command_words(str(found)).splitlines()[1:]:
         print_line(line.strip())
-    for explanation in explanations:
-        print_line(f"\n{explanation}")
+    for line in _apart(explanations):
+        print_line(line)
 
 
 def _records(found: Result) -> Iterator[dict[str, Any]]:
@@ -133,96 +158,21 @@ def _records(found: Result) -> Iterator[dict[str, Any]]:
         yield plain | {name: None if names is None else list(names) for name, names in sets.items()}
 
 
-def show_kind(
-    found: Any,
-    explain: Sequence[str] = (),
-    as_json: bool = False,
-) -> None:
-    """Print a result: what it says, its table, and explanations for some variables."""
-    explanations = {name: found.explain(name) for name in explain}
-    if as_json:
-        print_json({**found.to_dict(), **({"explanations": explanations} if explanations else {})})
-        return
-    lines = str(found).splitlines()
-    print_line(lines[0])
-    if len(found.records):
-        heads, rows, total = found._grid(MAX_COLUMNS)
-        print_grid(heads, rows)
-        if total > len(rows):
-            print_line(f"and {total - len(rows):,} more {heads[0]}s (--json lists all)")
-    for line in lines[1:]:
-        print_line(line.strip())
-    for explanation in explanations.values():
-        print_line(f"\n{explanation}")
+def explained(found: Any, asked: Sequence[str]) -> dict[str, Any]:
+    """Return what a result says of variables or, if it is about edges, of pairs such as A,B."""
+    of_two = asked and len(inspect.signature(found.explain).parameters) == 2
+    return {name: found.explain(*(_pair(name, found._entry("variables")) if of_two else [name])) for name in asked}
 
 
-def show_path(found: serape.AlphaPath) -> None:
-    """Print the alpha at which each variable enters."""
-    lines = str(found).splitlines()
-    print_line(lines[0])
-    if len(found.records):
-        print_grid(
-            ("variable", "enters at alpha", "share of alphas"),
-            ([row["variable"], f"{row['enters']:.3g}", f"{row['share']:.0%}"] for row in found.records),
-        )
-    else:
-        print_line("no variable is found at any of these levels")
-    for line in lines[1 + len(found.records) :]:
-        print_line(line.strip())
+def _pair(text: str, names: Collection[str]) -> list[str]:
+    """Return the two names in a text: names may have commas, too."""
+    pieces = text.split(",")
+    pairs = [[",".join(pieces[:k]).strip(), ",".join(pieces[k:]).strip()] for k in range(1, len(pieces))]
+    if not pairs:
+        raise OptionError(f"--explain {shown(text)} must be two columns, as in --explain {text},OTHER")
+    return next((pair for pair in pairs if set(pair) <= set(names)), pairs[0])
 
 
-def show_stability(
-    found: serape.Stability | serape.EdgeStability, threshold: float, bound: serape.FalseSelections | None
-) -> None:
-    """Print how often variables or edges were found, the most frequent first, and the bound on false selections."""
-    from serape.results.charts import MAX_BARS
-
-    found_rows = [row for row in found.records if row["draws"]]
-    n = n_shown(len(found_rows), MAX_BARS)
-    lines = str(found).splitlines()
-    print_line(lines[0])
-    if found_rows:
-        print_grid(
-            (*(_ARROWS.get(name, name) for name in found.records.columns), "stable"),
-            ([*map(_share_text, row.values()), "yes" if row["share"] >= threshold else ""] for row in found_rows[:n]),
-        )
-    if n < len(found_rows):
-        share = found_rows[n]["share"]
-        print_line(f"and {len(found_rows) - n:,} others, each in at most {share:.0%} of the draws (--json lists all)")
-    for line in lines[1:]:
-        print_line(line.strip())
-    if bound is not None:
-        print_line(str(bound))
-    elif threshold > 1:
-        print_line(
-            "no threshold keeps the expected number of false selections so low; use more draws or a smaller alpha"
-        )
-
-
-_ARROWS = {"forward": "→", "backward": "←", "undirected": "–"}
-
-
-def _share_text(value: str | int | float) -> str:
-    if isinstance(value, str):
-        return value
-    return f"{value:.0%}" if isinstance(value, float) else f"{value:,}"
-
-
-# --- about many variables --------------------------------------------------------------------------------------------
-
-
-def show_structure(found: serape.Structure, comparison: serape.GraphComparison | None = None) -> None:
-    """Print a skeleton or a network, and its comparison with the truth."""
-    title, *rest = str(found).splitlines()
-    print_line(title)
-    show_edges(found.edges_with_evidence())
-    for line in rest:
-        print_line(line.strip())
-    if comparison is not None:
-        print_line(str(comparison))
-
-
-def show_edges(edges: Sequence[tuple[str, str, str, Mapping[str, Any]]]) -> None:
-    """Print edges with their evidence."""
-    if edges:
-        print_grid(*edge_table(edges))
+def _apart(explanations: Mapping[str, Any]) -> list[str]:
+    """Return explanations, each below an empty line."""
+    return [f"\n{one}" for one in explanations.values()]

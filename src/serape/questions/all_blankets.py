@@ -40,7 +40,14 @@ _UNFAITHFUL = (
 )
 
 
-@question()
+@question(
+    command=(
+        "serape all-blankets patients.csv --target HeartDisease --alpha 0.01 --picture blankets.png",
+        "serape all-blankets patients.csv --target HeartDisease --min-effect 0.002 --report report.html --json",
+    ),
+    about="Find every Markov blanket of a column that the data cannot tell apart.\n\n"
+    "Prints the members with what may stand for each, then the blankets, how they were found, and notes.",
+)
 def all_blankets(
     data: Any,
     target: str | int,
@@ -63,7 +70,7 @@ def all_blankets(
         What finds a blanket in the columns that are left; "auto" as for `markov_blanket`, but always one that does not
         assume faithfulness: "iamb", or "fbed" for more than 500 columns.
     max_blankets
-        The search ends when it has found so many; a note says so.
+        Stop when so many blankets are found. A note then says so.
 
     Returns
     -------

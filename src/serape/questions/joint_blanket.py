@@ -31,7 +31,15 @@ from serape.settings import Settings, question
 from serape.types import LocalAlgorithm
 
 
-@question()
+@question(
+    command=(
+        "serape joint patients.csv --target ECG --target ChestPain",
+        "serape joint patients.csv --target ECG --target ChestPain --picture joint.png --report report.html --json",
+    ),
+    about="Find the blanket of several columns together: the smallest set of others that tells all about them.\n\n"
+    "Prints the members with the targets that they serve, what all targets share, and notes.",
+    words={"targets": "A target: a column that the question is about. Repeat it for each of the targets."},
+)
 def joint_blanket(
     data: Any,
     targets: Iterable[str | int],

@@ -30,7 +30,15 @@ if TYPE_CHECKING:
     from serape.results.region import Region
 
 
-@question()
+@question(
+    command=(
+        "serape region patients.csv --target HeartDisease --depth 2 --picture region.png",
+        "serape region patients.csv --target HeartDisease --depth 1 --json",
+    ),
+    about="Find the columns within a number of edges of a column, and the edges on the way.\n\n"
+    "Prints the edges with their evidence.",
+    words={"depth": "The largest number of edges between the target and a column."},
+)
 def region(
     data: Any,
     target: str | int,

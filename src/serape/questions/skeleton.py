@@ -21,7 +21,14 @@ from serape.settings import RunSettings, Settings, question
 from serape.types import LocalAlgorithm, Rule
 
 
-@question()
+@question(
+    command=(
+        "serape skeleton patients.csv --algorithm hiton-pc --jobs -1 --checkpoint kept.jsonl",
+        "serape skeleton patients.csv --rule or --report skeleton.html",
+    ),
+    about="Find which columns are adjacent, without the directions of the arcs.\n\n"
+    "Prints the edges with their evidence.",
+)
 def skeleton(
     data: Any,
     algorithm: str | LocalAlgorithm = "auto",

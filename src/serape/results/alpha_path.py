@@ -154,6 +154,11 @@ class AlphaPath(ResultKind, file="serape-path-1"):
         texts = [[row["variable"], f"{row['enters']:.3g}", f"{row['share']:.0%}"] for row in rows]
         return ("variable", "enters at alpha", "share of alphas"), texts, len(self.records)
 
+    _nothing = "no variable is found at any of these levels"
+
+    def _below(self) -> Sequence[str]:
+        return super()._below()[len(self.records) :]
+
     def _how(self) -> Sequence[str]:
         return super()._how()[len(self.records) :]
 

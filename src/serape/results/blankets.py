@@ -161,6 +161,10 @@ class Blankets(ResultKind, dict[str, Result], file="serape-many-blankets-1"):
 
     _kicker = "Markov blankets"
 
+    @property
+    def _asked(self) -> Any:
+        return next(iter(self.values()), self)
+
     def _calls(self) -> dict[str, str]:
         from serape.results.report.calls import many_calls
 

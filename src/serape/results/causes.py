@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -298,6 +299,8 @@ class Causes(ResultKind, file="serape-causes-1"):
         if self.hidden:
             kinds.append(("hidden common causes with", self.confounded))
         return [*kinds, ("undecided", self.undecided)]
+
+    _most_rows = sys.maxsize
 
     def _grid(self, max_rows: int) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
         heads, rows = self.table(max_rows)

@@ -27,6 +27,7 @@ _DASHES = (0, (4, 3))
 _POINTS = 9.0
 _MAX_NAME = 80  # characters: about three lines
 _MAX_COLUMN = 24  # characters of the name of a column
+_NO_MEMBERS = "The blanket is empty: no variable depends on the target."
 _CHART = 4.4  # the width in inches, without the names
 
 
@@ -141,6 +142,7 @@ def draw_membership(
     sentence: str,
     axis: str,
     ax: Axes | None = None,
+    none: str = _NO_MEMBERS,
 ) -> Axes:
     """Draw which members are in which sets, each of which has a name; a member is coloured by its status."""
     check_matplotlib()
@@ -159,7 +161,7 @@ def draw_membership(
         ax.set_xticks(range(1, len(names) + 1), labels, fontproperties=lettering.font(_POINTS - 1), parse_math=False)
     else:
         ax.set_xticks(range(1, len(names) + 1, -(-len(names) // 20)))
-    return _draw_cells(ax, first, [columns[name] for name in names], status, statuses)
+    return _draw_cells(ax, first, [columns[name] for name in names], status, statuses, none)
 
 
 def _draw_cells(
@@ -168,12 +170,13 @@ def _draw_cells(
     sets: Sequence[Collection[str]],
     status: Mapping[str, str],
     statuses: Sequence[str],
+    none: str = _NO_MEMBERS,
 ) -> Axes:
     """Draw a box for each member in each set that has it, and a legend of the statuses."""
     from matplotlib.lines import Line2D
 
     if not members:
-        return _empty(ax, "The blanket is empty: no variable depends on the target.")
+        return _empty(ax, none)
     colours = dict(zip(statuses, (LIGHT.accent, LIGHT.pale, LIGHT.faint), strict=False))
     for row, name in enumerate(members):
         inside = [k for k, one in enumerate(sets, 1) if name in one]

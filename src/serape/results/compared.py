@@ -14,16 +14,28 @@ class Compared(ResultKind):
 
     notes: ClassVar[tuple[str, ...]] = ()  # type: ignore[misc]  # a comparison has none
     _kicker = "Comparison"
+    _details: ClassVar[frozenset[str]] = frozenset()
+    """The entries that are no measures."""
 
     @property
     def records(self) -> Records:
         """The measures, one a row: a table for any dataframe library."""
-        measures = {name: getattr(self, name) for name in self._names()}
+        measures = self.measures()
         return Records({"measure": list(measures), "value": list(map(_value, measures.values()))})
 
+    def measures(self) -> dict[str, Any]:
+        """Return the measures by name."""
+        return {name: getattr(self, name) for name in self._names() if name not in self._details}
+
     def _grid(self, max_rows: int) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
-        rows = [[row["measure"], cell_text(row["value"])] for row in self.records]
+        rows = [[row["measure"].replace("_", " "), cell_text(row["value"])] for row in self.records]
         return ("measure", "value"), rows[:max_rows], len(rows)
+
+    def _below(self) -> Sequence[str]:
+        return self._how()
+
+    def _how(self) -> Sequence[str]:
+        return ()
 
 
 def _value(measure: Any) -> Any:

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from serape.data.table import Table
-from serape.errors import InputTypeError, OptionError, shown
+from serape.errors import InputTypeError, OptionError, shown, suggestion
 from serape.independence import G2, ContingencyTest, IndependenceTest
 from serape.independence.outcomes import as_positions
+from serape.markup import plain
+from serape.results.charts import draw_membership
 from serape.results.compared import Compared
 from serape.results.result import Result
 from serape.results.saved import number, share, texts
 
 if TYPE_CHECKING:
     import networkx as nx
+    from matplotlib.axes import Axes
+
+
+_BOTH, _ONE = "found and true", "only one of both"
+_NONE = "No variables are named."
 
 
 @dataclass(frozen=True)
 class Comparison(Compared, file="serape-comparison-1"):
     """Precision, recall, and the Euclidean distance of the two from (1, 1).
 
-    Precision is 1 if no variable is found; recall is 1 if the true set is empty. A comparison is a few numbers, so it
-    has no picture, and it explains no variable: `missed` and `extra` name those that differ.
+    Precision is 1 if no variable is found; recall is 1 if the true set is empty. The mean over several targets names no
+    variables.
 
     Examples
     --------
@@ -40,13 +48,37 @@ class Comparison(Compared, file="serape-comparison-1"):
     distance: float
     missed: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
+    correct: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """The variables that are found and true."""
 
     title = "Comparison with the truth"
+    _newer = frozenset({"correct"})
     _readers: ClassVar = {
         **dict.fromkeys(("precision", "recall"), share),
         "distance": lambda value: number(value, 0),
-        **dict.fromkeys(("missed", "extra"), texts),
+        **dict.fromkeys(("missed", "extra", "correct"), texts),
     }
+
+    def explain(self, variable: str) -> str:
+        """Return whether a variable is found, and whether it is true."""
+        found, true = variable in (*self.correct, *self.extra), variable in (*self.correct, *self.missed)
+        if not (found or true):
+            names = (*self.correct, *self.missed, *self.extra)
+            raise OptionError(f"{variable!r} is neither found nor true.{suggestion(str(variable), names)}")
+        return plain(f"{variable} is {'found' if found else 'not found'}, and {'true' if true else 'not true'}.")
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw which variables are found, and which are true: a row for each.
+
+        `path` is a file for the picture (.png, .svg, .pdf), `ax` are axes to draw in.
+        """
+        sets = {"found": {*self.correct, *self.extra}, "true": {*self.correct, *self.missed}}
+        status = dict.fromkeys(self.correct, _BOTH) | dict.fromkeys((*self.missed, *self.extra), _ONE)
+        told = f"Precision {self.precision:.3g}, recall {self.recall:.3g}."
+        return self._drawn(
+            path,
+            lambda: draw_membership(list(status), sets, status, (_BOTH, _ONE), self.title, told, "", ax, none=_NONE),
+        )
 
 
 def compare(found: Any, truth: Any) -> Comparison:
@@ -104,7 +136,8 @@ def compare(found: Any, truth: Any) -> Comparison:
     precision = correct / len(members) if members else 1.0
     recall = correct / len(true) if true else 1.0
     distance = math.hypot(1 - precision, 1 - recall)
-    return Comparison(precision, recall, distance, tuple(sorted(true - members)), tuple(sorted(members - true)))
+    named = (tuple(sorted(one)) for one in (true - members, members - true, members & true))
+    return Comparison(precision, recall, distance, *named)
 
 
 def true_members(graph: nx.DiGraph[Any], target: str, finds: str = "blanket") -> set[str]:

@@ -187,6 +187,9 @@ class Description(ResultKind, file="serape-description-1"):
     def _grid(self, max_rows: int) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
         return COLUMN_HEADS, [column.cells for column in self.columns[:max_rows]], len(self.columns)
 
+    def _below(self) -> Sequence[str]:
+        return [*self._how(), *(f"note: {note}" for note in self.notes)]
+
     def _how(self) -> Sequence[str]:
         return [f'"auto" for {choice}' for choice in self.choices]
 

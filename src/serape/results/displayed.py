@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from serape import markup
 from serape.errors import n_shown
@@ -41,6 +41,19 @@ class Displayed:
     def _grid(self, max_rows: int) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
         """Return the heads of the table, its first rows as text, and the number of all rows."""
         raise NotImplementedError
+
+    _most_rows: ClassVar[int] = 100
+    """The largest number of rows of the table that a command prints."""
+    _nothing: ClassVar[str] = ""
+    """What it prints in place of a table without rows."""
+
+    def _others(self, shown: int, total: int) -> str:
+        """Return what a command says of the rows that it does not print."""
+        return f"and {total - shown:,} more {self._grid(0)[0][0]}s"
+
+    def _below(self) -> Sequence[str]:
+        """Return what a command prints below the table: the text, without the title and what the table says."""
+        return [line.strip() for line in str(self).splitlines()[1:]]
 
     def _how(self) -> Sequence[str]:
         """Return how the result was found: the lines of its text without the title and the notes."""

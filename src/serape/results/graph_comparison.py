@@ -2,27 +2,74 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from serape.errors import InputTypeError, OptionError, abbreviate
+from serape.errors import InputTypeError, OptionError, abbreviate, first_few, suggestion
 from serape.knowledge import Knowledge
+from serape.markup import plain
 from serape.networks.network import Network, describe_cycle, find_cycle, parents_first
 from serape.results.compared import Compared
-from serape.results.saved import count, optional, share
+from serape.results.pictures import draw_graph, save_picture
+from serape.results.saved import count, optional, share, texts
 from serape.structure.equivalence import completed
 from serape.structure.graphs import Arc, PartlyDirected, structural_hamming_distance
 
 if TYPE_CHECKING:
     import networkx as nx
+    from matplotlib.figure import Figure
+
+
+_NAMED = 20  # edges in a text
+_MARKS = ("→", "←", "–", "")
+_DIFFERENCES = ("missing", "extra", "reversed", "directed in one graph only")
+
+
+class ComparedEdge(NamedTuple):
+    """Two variables that are adjacent in one of two graphs, or both.
+
+    Examples
+    --------
+    >>> found = nx.DiGraph([("a", "c"), ("b", "c")])
+    >>> first, _ = serape.compare_graphs(found, nx.DiGraph([("c", "a"), ("c", "b")])).edges
+    >>> first, first.difference
+    (ComparedEdge(a='a', b='c', found='→', true='–'), 'directed in one graph only')
+    """
+
+    a: str
+    b: str
+    found: str
+    """The edge in the found graph, read from `a`: "→", "←", "–", or an empty text where there is none."""
+    true: str
+    """The same in the true graph."""
+
+    @property
+    def difference(self) -> str:
+        """How the graphs differ, in words; an empty text if they do not."""
+        if self.found == self.true:
+            return ""
+        if not (self.found and self.true):
+            return "extra" if self.found else "missing"
+        return _DIFFERENCES[3 if "–" in (self.found, self.true) else 2]
+
+    def words(self, mark: str) -> str:
+        """Return the edge with a mark, as text."""
+        return f"{self.a} {mark} {self.b}"
+
+
+def _read_edge(a: str, b: str, found: str, true: str) -> ComparedEdge:
+    if found not in _MARKS or true not in _MARKS:
+        raise ValueError(f"{found!r} or {true!r} is no mark of an edge")
+    return ComparedEdge(a, b, found, true)
 
 
 @dataclass(frozen=True)
 class GraphComparison(Compared, file="serape-graph-comparison-1"):
     """What a graph has in common with the true one, and where they differ.
-
-    It is a few numbers: `Structure.plot` draws both graphs in one picture, and `Structure.explain` explains an edge.
 
     Precision is 1 if the found graph has no edges, recall is 1 if the true graph has none. All measures but `shd_dag`
     compare completed graphs (CPDAGs), in which only those edges have a direction that data can reveal.
@@ -54,8 +101,16 @@ class GraphComparison(Compared, file="serape-graph-comparison-1"):
     shd_dag: int | None
     """The same between the graphs as given, if both are fully directed; otherwise None."""
 
+    variables: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """The nodes of both graphs."""
+    edges: tuple[ComparedEdge, ...] = field(default=(), repr=False, compare=False)
+    """The pairs that are adjacent in one of the graphs, or both."""
+
     title = "Comparison with the true graph"
+    _details = _newer = frozenset({"variables", "edges"})
     _readers: ClassVar = {
+        "variables": texts,
+        "edges": lambda values: tuple(_read_edge(*texts(one)) for one in values),
         **dict.fromkeys(("skeleton_precision", "skeleton_recall", "arrow_precision", "arrow_recall"), share),
         **dict.fromkeys(("missing", "extra", "reversed"), count),
         **dict.fromkeys(("shd", "shd_dag"), optional(count)),
@@ -65,6 +120,44 @@ class GraphComparison(Compared, file="serape-graph-comparison-1"):
     def half_directed(self) -> int:
         """The number of pairs that are directed in one of the graphs and undirected in the other."""
         return 0 if self.shd is None else self.shd - self.missing - self.extra - self.reversed
+
+    def explain(self, a: str, b: str) -> str:
+        """Return whether two variables are adjacent in the graphs, and in which direction."""
+        for name in (a, b):
+            if name not in self.variables:
+                raise OptionError(f"there is no variable {name!r}.{suggestion(str(name), self.variables)}")
+        one = next((one for one in self.edges if {one.a, one.b} == {a, b}), None)
+        if one is None:
+            return plain(f"{a} and {b} are adjacent in neither graph.")
+        if one.found == one.true:
+            return plain(f"{one.words(one.found)} in both graphs.")
+        found, true = (one.words(mark) if mark else "not adjacent" for mark in (one.found, one.true))
+        return plain(f"{one.difference.capitalize()}: {found} in the found graph, {true} in the true one.")
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draw both graphs in one picture, and write it to a file (.png, .svg, .pdf) if `path` is given."""
+        found, true = self._graph(found=True), self._graph(found=False)
+        figure = draw_graph(found.to_undirected() if self.shd is None else found, truth=true, title=self.title)
+        if path is not None:
+            save_picture(figure, Path(path))
+        return figure
+
+    def _graph(self, *, found: bool) -> nx.DiGraph[str]:
+        """Return the found graph, or the true one, as it is compared."""
+        import networkx as nx
+
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(self.variables)
+        for one in self.edges:
+            mark = one.found if found else one.true
+            graph.add_edges_from([(one.a, one.b)] * (mark in ("→", "–")) + [(one.b, one.a)] * (mark in ("←", "–")))
+        return graph
+
+    def _how(self) -> Sequence[str]:
+        told: dict[str, list[str]] = {}
+        for one in self.edges:
+            told.setdefault(one.difference, []).append(one.words(one.found or one.true))
+        return [f"{what}: {first_few(told[what], max_items=_NAMED)}" for what in _DIFFERENCES if what in told]
 
     def __str__(self) -> str:
         distance = "" if self.shd is None else f"structural Hamming distance {self.shd}; "
@@ -121,6 +214,11 @@ def compare_graphs(
         arrow_recall=_share(true_arcs, found_arcs),
         shd=structural_hamming_distance(both.found, both.true) if both.directed else None,
         shd_dag=structural_hamming_distance(both.found_given, both.true_given) if fully_directed else None,
+        variables=tuple(both.names),
+        edges=tuple(
+            ComparedEdge(both.names[x], both.names[y], both.mark(both.found, x, y), both.mark(both.true, x, y))
+            for x, y in sorted(found_pairs | true_pairs)
+        ),
     )
 
 
@@ -154,6 +252,12 @@ class _Compared:
             _refuse_cycle(self.true_given, self.names)
         bound = None if knowledge is None else knowledge.bind(self.names)
         self.found, self.true = completed(self.found_given, bound), completed(self.true_given, bound)
+
+    def mark(self, graph: PartlyDirected, x: int, y: int) -> str:
+        """Return the edge between two nodes of a graph, as far as it is compared: a skeleton has no directions."""
+        if not graph.are_adjacent(x, y):
+            return ""
+        return "–" if y in graph.neighbours[x] or not self.directed else "→" if y in graph.children[x] else "←"
 
 
 def _checked(graph: Any, which: str) -> nx.Graph[str]:

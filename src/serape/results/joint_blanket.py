@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from serape.errors import OptionError, abbreviate, first_few, suggestion
-from serape.markup import plain
+from serape.markup import MAX_TEXT, plain, shown
 from serape.records import Records
 from serape.results.charts import draw_membership
 from serape.results.displayed import rate_text, variables_text
@@ -20,12 +20,14 @@ from serape.results.saved import known, texts
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from serape.results.report.page import Page
+    from serape.data.provenance import Provenance
+    from serape.results.report import Around, Grid
 
 Status = Literal["of all targets", "of some targets"]
 OF_ALL: Status = "of all targets"
 OF_SOME: Status = "of some targets"
 _NAMED = 20  # variables in a text
+_MOST_TARGETS = 500  # in the table of a report
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -113,7 +115,7 @@ class JointBlanket(ResultKind, file="serape-joint-1"):
         return Records({name: [row[name] for row in rows] for name in rows[0]} if rows else {"variable": []})
 
     def explain(self, variable: str) -> str:
-        """Return which targets a variable serves; `by_target[…].explain` says why."""
+        """Return where a variable is a member: which targets it serves; `by_target[…].explain` says why."""
         if variable in self.targets:
             raise OptionError(f"{variable!r} is a target; name another variable")
         if variable not in self.names:
@@ -148,10 +150,48 @@ class JointBlanket(ResultKind, file="serape-joint-1"):
             ),
         )
 
-    def _page(self) -> Page:
-        from serape.results.report import joint_page
+    _kicker = "Joint Markov blanket"
 
-        return joint_page(self)
+    def _around(self) -> Around:
+        from serape.results.report import Around, Member
+
+        kinds = {OF_ALL: "neighbour", OF_SOME: "spouse"}
+        every = len(self.targets)
+        members = [
+            Member(name, kinds[self.status[name]], f"{len(served):,} of {every:,} targets", len(served) / every)
+            for name, served in self.serves.items()
+        ]
+        legend = {"neighbour": "in the blanket of every target", "spouse": "in the blanket of some targets"}
+        widths = {"every target": 1.0, "half of them": 0.5}
+        return Around(", ".join(self.targets), members, legend, widths, target="the targets")
+
+    def _grids(self) -> Sequence[Grid]:
+        from serape.results.report import Cell, Grid
+
+        rows = [
+            [
+                Cell(shown(name), shown(name)),
+                Cell(shown(first_few(one.blanket) or "none", MAX_TEXT)),
+                Cell(f"{one.tests:,}", one.tests),
+            ]
+            for name, one in list(self.by_target.items())[:_MOST_TARGETS]
+        ]
+        about = "The blanket of each target by itself, which may have other targets."
+        return [Grid("targets", "Targets", about, ("Target", "Blanket", "Tests"), frozenset({"Tests"}), rows)]
+
+    def _calls(self) -> dict[str, str]:
+        from serape.results.report.calls import joint_calls
+
+        return joint_calls(self)
+
+    @property
+    def _asked(self) -> Result:
+        return next(iter(self.by_target.values()))
+
+    @property
+    def data(self) -> Provenance | None:
+        """The data: rows, columns, fingerprint; None for an independence test without data."""
+        return self._asked.data
 
     _entries = (
         "targets", "blanket", "shared", "serves", "links", "by_target", "names", "tests", "tests_by_size", "skipped",

@@ -2,14 +2,14 @@
 
 A kind of result is one class, a dataclass. It declares the name of its files, its fields, which entries a file has and
 how those of its own are read, a table (`records`, `_grid`), a picture (`plot`), sentences (`title`, `__str__`,
-`explain`), and what its report has (`_page`, or no more than `_kicker` and `_calls`). All else is written here once.
-Its question may stand in the same file; with `@question(command=(…))` it has a command.
+`explain`), and what its report has (`_kicker`, `_around`, `_grids` and `_calls`, or all of `_page`). All else is
+written here once. Its question may stand in the same file; with `@question(command=(…))` it has a command.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from serape.records import Records
-    from serape.results.report import Around, Page
+    from serape.results.report import Around, Grid, Page
 
 RESULT_KINDS: dict[str, type[ResultKind]] = {}
 """The kinds of results, by the name of their files."""
@@ -82,6 +82,8 @@ class ResultKind(Displayed):
     """The fields and properties that a file has, in order; all fields if none is named."""
     _readers: ClassVar[Mapping[str, Reader]] = {}
     """How the entries are read that only this kind has, or that mean something else in it."""
+    _newer: ClassVar[frozenset[str]] = NEWER
+    """The entries that files of older versions lack."""
     _unnamed: ClassVar[frozenset[str]] = frozenset()
     """The entries by which a file of an older version is known that does not name its kind."""
 
@@ -134,7 +136,7 @@ class ResultKind(Displayed):
         read = {
             one.name: readers[one.name](content[one.name])
             for one in fields(known)
-            if one.name in written and one.name not in made and not (one.name in NEWER and one.name not in content)
+            if one.name in written and one.name not in made and not (one.name in cls._newer and one.name not in content)
         }
         found: Self = known(**read, **made)
         return found
@@ -193,6 +195,15 @@ class ResultKind(Displayed):
     def _around(self) -> Around | None:
         """Return what the report draws around the target, if there is one."""
         return None
+
+    @property
+    def _asked(self) -> Any:
+        """The result that says how the search was asked for, where one of several in this one does."""
+        return self
+
+    def _grids(self) -> Sequence[Grid]:
+        """Return the tables of the report besides that of the records."""
+        return ()
 
     def _calls(self) -> dict[str, str]:
         """Return the calls that reproduce the result, by where they are made."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -13,14 +13,13 @@ import networkx as nx
 
 from serape.data.provenance import Provenance
 from serape.errors import OptionError, suggestion
-from serape.files import atomic_write
-from serape.formats import SUFFIXES, dagitty_text, dot_text, graphml_text
+from serape.formats import dot_text
 from serape.markup import plain, shown
-from serape.names import unknown
 from serape.records import Records
 from serape.results.call import Call
-from serape.results.displayed import edge_table, rate_text
-from serape.results.kind import READERS, ResultKind
+from serape.results.displayed import rate_text
+from serape.results.graph_result import GraphResult
+from serape.results.kind import READERS
 from serape.results.pictures import draw_graph, save_picture
 from serape.results.saved import count, optional, rate
 from serape.results.structure import Structure, read_evidence, told_by
@@ -43,7 +42,7 @@ def _attribute(name: str, meaning: str) -> Any:
     return property(lambda found: found.graph[name], doc=meaning)
 
 
-class Region(ResultKind, Graph, file="serape-region-1"):
+class Region(GraphResult, Graph, file="serape-region-1"):
     """The variables within some edges of a target, and the edges on the way: a `networkx.Graph` with evidence.
 
     It is a graph in all respects. What networkx makes of it, such as a copy or a subgraph, is a region with the same
@@ -100,12 +99,17 @@ class Region(ResultKind, Graph, file="serape-region-1"):
         found = len(self) - 1
         return f"Within {edges} of {self.target}: {found:,} variable{'' if found == 1 else 's'}"
 
+    @property
+    def _edges(self) -> Graph:
+        return self
+
+    def to_dot(self) -> str:
+        """Return the graph in Graphviz's DOT, with the target marked."""
+        return dot_text(self, target=self.target)
+
     def edges_with_evidence(self) -> list[tuple[str, str, str, Mapping[str, Any]]]:
         """Return every edge: from, –, to, and its evidence."""
         return [(a, "–", b, evidence) for a, b, evidence in self.edges(data=True)]
-
-    def _grid(self, max_rows: int) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
-        return *edge_table(self.edges_with_evidence()[:max_rows]), self.number_of_edges()
 
     def __str__(self) -> str:
         if "target" not in self.graph:  # a graph that networkx is making
@@ -131,7 +135,7 @@ class Region(ResultKind, Graph, file="serape-region-1"):
         return Records(columns)
 
     def explain(self, variable: str) -> str:
-        """Return how far a variable is from the target, by which way, and the evidence for the last edge of it."""
+        """Return how a variable is near: how far, by which way, and the evidence for the last edge of it."""
         if variable == self.target:
             raise OptionError(f"{variable!r} is the target itself; name another variable")
         if variable not in self:
@@ -215,27 +219,3 @@ class Region(ResultKind, Graph, file="serape-region-1"):
             if name in content:
                 setattr(found, name, cls._readers[name](content[name]))
         return found
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the region in the format of the file's ending. If writing fails, an old file is unchanged.
-
-        The endings are .dot or .gv (Graphviz), .graphml and .dagitty. All other files are JSON, which
-        `serape.load_result` reads.
-        """
-        format_ = SUFFIXES.get(Path(path).suffix.lower(), "json")
-        atomic_write(Path(path), self.text(format_ if format_ in self._formats() else "json"))
-
-    def text(self, format_: str) -> str:
-        """Return the region as text in a format: "json", "dot", "graphml" or "dagitty"."""
-        formats = self._formats()
-        if format_ not in formats:
-            raise OptionError(unknown("format", format_, formats))
-        return formats[format_]()
-
-    def _formats(self) -> dict[str, Callable[[], str]]:
-        return {
-            "json": self.to_json,
-            "dot": lambda: dot_text(self, target=self.target),
-            "graphml": lambda: graphml_text(self),
-            "dagitty": lambda: dagitty_text(self),
-        }

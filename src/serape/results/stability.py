@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 from serape.errors import OptionError, first_few, shown, suggestion
 from serape.markup import plain
 from serape.records import Records
-from serape.results.charts import draw_stability
+from serape.results.charts import MAX_BARS, draw_stability
 from serape.results.displayed import rate_text
 from serape.results.false_selections import (
     ASSUMPTIONS,
@@ -162,10 +162,30 @@ class Resampled(ResultKind, Generic[Item]):
         """A table for any dataframe library."""
         raise NotImplementedError
 
-    def _grid(self, max_rows: int) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
-        found = sum(share > 0 for share in self.frequencies.values())
-        rows = [row for row in self.records if row["draws"]][:max_rows]
-        return self.records.columns, [list(map(_cell, row.values())) for row in rows], found
+    _most_rows = MAX_BARS
+
+    def _found(self) -> list[dict[str, Any]]:
+        """Return the rows of what is found in some draw."""
+        return [row for row in self.records if row["draws"]]
+
+    def _grid(
+        self, max_rows: int, threshold: float | None = None
+    ) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
+        """With a threshold, the table says what is stable, and is narrow."""
+        found = self._found()
+        heads: tuple[str, ...] = self.records.columns
+        rows = [list(map(_cell, row.values())) for row in found[:max_rows]]
+        if threshold is not None:
+            heads = (*(_ARROWS.get(name, name) for name in heads), "stable")
+            for cells, row in zip(rows, found, strict=False):
+                cells.append("yes" if row["share"] >= threshold else "")
+        return heads, rows, len(found)
+
+    def _others(self, shown: int, total: int) -> str:
+        return f"and {total - shown:,} others, each in at most {self._found()[shown]['share']:.0%} of the draws"
+
+    def _below(self) -> Sequence[str]:
+        return super()._below()[1 if self._found() else 0 :]
 
     @property
     def _question(self) -> str:
@@ -279,8 +299,11 @@ class Stability(Resampled[str], file="serape-stability-1"):
         return item
 
 
+_ARROWS = {"forward": "→", "backward": "←", "undirected": "–"}
+
+
 def _cell(value: str | int | float) -> str:
-    return f"{value:.0%}" if isinstance(value, float) else str(value)
+    return value if isinstance(value, str) else f"{value:.0%}" if isinstance(value, float) else f"{value:,}"
 
 
 def _check_threshold(threshold: Any) -> None:

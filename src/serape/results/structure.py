@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -13,20 +13,18 @@ from serape.bridges import as_networkx
 from serape.data.provenance import Provenance
 from serape.data.table import Table
 from serape.errors import DataError, OptionError, first_few, suggestion
-from serape.files import atomic_write
-from serape.formats import SUFFIXES, bnlearn_text, dagitty_text, dot_text, graphml_text
+from serape.formats import bnlearn_text, dot_text
 from serape.independence.outcomes import p_text
 from serape.knowledge import Knowledge
 from serape.markup import plain
-from serape.names import unknown
 from serape.networks import Network
 from serape.networks.fitting import fit
 from serape.records import Records
 from serape.results.call import Call
 from serape.results.deferred import Deferred
-from serape.results.displayed import edge_table, rate_text
+from serape.results.displayed import rate_text
 from serape.results.graph_comparison import GraphComparison, compare_graphs, compared_classes
-from serape.results.kind import ResultKind
+from serape.results.graph_result import GraphResult
 from serape.results.pictures import draw_graph, save_picture
 from serape.results.saved import bits, known, log_p, number, optional, rate, texts
 from serape.structure.equivalence import completed, member
@@ -47,7 +45,7 @@ EVIDENCE = (
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
-class Structure(ResultKind, file="serape-structure-1"):
+class Structure(GraphResult, file="serape-structure-1"):
     """A skeleton or network, how it was found, and the evidence for each edge.
 
     Examples
@@ -103,8 +101,14 @@ class Structure(ResultKind, file="serape-structure-1"):
     call: Call = field(default_factory=Call, repr=False)
     """What a report needs to show the call again."""
 
+    formats = (*GraphResult.formats, "bnlearn")
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "graph": self.graph}
+
+    @property
+    def _edges(self) -> nx.Graph[str]:
+        return self.graph
 
     @property
     def directed(self) -> bool:
@@ -284,44 +288,9 @@ class Structure(ResultKind, file="serape-structure-1"):
         """Return the structure as JSON."""
         return self.to_json()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the structure in the format of the file's ending. If writing fails, an old file is unchanged.
-
-        The endings are .dot or .gv (Graphviz), .graphml, .dagitty and .bnlearn. All other files are JSON, which
-        `serape.load_structure` reads.
-        """
-        atomic_write(Path(path), self.text(SUFFIXES.get(Path(path).suffix.lower(), "json")))
-
-    def text(self, format_: str) -> str:
-        """Return the structure as text in a format: "json", "dot", "graphml", "dagitty" or "bnlearn"."""
-        formats: dict[str, Callable[[], str]] = {
-            "json": self.json,
-            "dot": self.to_dot,
-            "graphml": self.to_graphml,
-            "dagitty": self.to_dagitty,
-            "bnlearn": self.to_bnlearn,
-        }
-        if format_ not in formats:
-            raise OptionError(unknown("format", format_, formats))
-        return formats[format_]()
-
     def to_dot(self) -> str:
         """Return the graph in Graphviz's DOT; undirected edges have no arrowhead."""
         return dot_text(self.graph, title=self.title)
-
-    def to_graphml(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the graph and its evidence in GraphML, and write it to a file if `path` is given.
-
-        An undirected edge of a network is present in both directions, with the attribute `directed` false.
-        """
-        text = graphml_text(self.graph)
-        if path is not None:
-            atomic_write(Path(path), text)
-        return text
-
-    def to_dagitty(self) -> str:
-        """Return the graph as text for DAGitty: a `dag` if all edges are directed, otherwise a `pdag`."""
-        return dagitty_text(self.graph)
 
     def to_bnlearn(self) -> str:
         """Return a member of the class as bnlearn's model string, for `model2network`."""
@@ -372,9 +341,6 @@ class Structure(ResultKind, file="serape-structure-1"):
         if self.finds == "skeleton" or not edges:
             return ""
         return f"{self.decided:,} of {_count(edges, 'direction')} {'is' if edges == 1 else 'are'} decided"
-
-    def _grid(self, max_rows: int) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
-        return *edge_table(self.edges_with_evidence()[:max_rows]), len(self.edges)
 
     def edges_with_evidence(self) -> list[tuple[str, str, str, Mapping[str, Any]]]:
         """Return every edge once: from, → or –, to, and its evidence."""

@@ -9,13 +9,15 @@ number of variables.
 from serape.results.report.blanket import blanket_page
 from serape.results.report.blankets import blankets_page
 from serape.results.report.causes import causes_page
-from serape.results.report.contexts import contexts_page, joint_page
+from serape.results.report.contexts import contexts_page
 from serape.results.report.network import network_page
-from serape.results.report.page import Page, check_name, page_text
+from serape.results.report.page import Cell, Grid, Page, check_name, page_text
 from serape.results.report.plain import Around, Member, plain_page
 
 __all__ = [
     "Around",
+    "Cell",
+    "Grid",
     "Member",
     "Page",
     "blanket_page",
@@ -23,7 +25,6 @@ __all__ = [
     "causes_page",
     "check_name",
     "contexts_page",
-    "joint_page",
     "network_page",
     "page_text",
     "plain_page",

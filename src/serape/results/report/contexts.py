@@ -1,4 +1,4 @@
-"""The reports of a blanket in several contexts, and of the blanket of several targets."""
+"""The report of a blanket in several contexts: that in all rows, with what holds where."""
 
 from __future__ import annotations
 
@@ -11,23 +11,16 @@ from serape.independence.effects import size_text
 from serape.independence.outcomes import p_text, p_value_text
 from serape.markup import MAX_TEXT, shown
 from serape.results.context_blankets import IN_SOME, UNDECIDED
-from serape.results.joint_blanket import OF_ALL
 from serape.results.report.blanket import blanket_page, embedded_variables
-from serape.results.report.calls import contexts_calls, joint_calls
-from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, skipped_about
-from serape.results.report.data import data_grid
+from serape.results.report.calls import contexts_calls
+from serape.results.report.common import budget_about, few
 from serape.results.report.page import Cell, Grid, Name, Page, Words, listed
 
 if TYPE_CHECKING:
     from serape.results.context_blankets import ContextBlankets
-    from serape.results.joint_blanket import JointBlanket
 
 MAX_ROWS = 500
 """The largest number of rows of a table."""
-MAX_DRAWN = 120
-
-
-# --- contexts --------------------------------------------------------------------------------------------------------
 
 
 def contexts_page(found: ContextBlankets) -> Page:
@@ -156,122 +149,3 @@ def _law_grids(found: ContextBlankets) -> list[Grid]:
 
 def _place(found: ContextBlankets, name: str) -> str:
     return "the target" if name == found.target else "a member" if name in found.blanket else "not in the blanket"
-
-
-# --- several targets -------------------------------------------------------------------------------------------------
-
-
-def joint_page(found: JointBlanket) -> Page:
-    """Return the report of the blanket of several targets: the members around the targets, and which they serve."""
-    centre = shown(", ".join(found.targets))
-    inside = found.blanket[: n_shown(len(found.blanket), MAX_ROWS)]
-    drawn = inside[: n_shown(len(inside), MAX_DRAWN)]
-    names = Embedded()
-    names.indices([centre, *inside])
-    share = {name: len(served) / len(found.targets) for name, served in found.serves.items()}
-    kind = {name: "neighbour" if found.status[name] == OF_ALL else "spouse" for name in inside}
-    variables = [
-        {"name": centre, "kind": "target", "role": "targets", "text": shown(found._heading(), MAX_TEXT), "facts": [],
-         "sets": []},
-        *(
-            {"name": shown(name), "kind": kind[name], "role": found.status[name],
-             "brief": f"{len(found.serves[name]):,} of {len(found.targets):,} targets",
-             "text": shown(found.explain(name), MAX_TEXT), "facts": [], "sets": []}
-            for name in inside
-        ),
-    ]  # fmt: skip
-    one = next(iter(found.by_target.values()))
-    meaning = {
-        "target": "the targets",
-        "neighbour": "in the blanket of every target",
-        "spouse": "in the blanket of some targets",
-    }
-    return Page(
-        kicker="Joint Markov blanket",
-        title=centre,
-        answer=_joint_answer(found),
-        facts=_joint_facts(found),
-        warnings=[
-            *([["The search is not complete: this is the result so far."]] if not found.complete else []),
-            *(
-                [[skipped_about(found.tests, found.skipped, one.options.get("max_conditioning"))]]
-                if found.skipped
-                else []
-            ),
-        ],
-        hint="Choose a variable to see which targets it serves. The thicker a line, the more targets." if drawn else "",
-        legend={k: text for k, text in meaning.items() if k in {"target", *(kind[name] for name in drawn)}},
-        widths={"every target": 1.0, "half of them": 0.5} if drawn else {},
-        graph={
-            "mode": "around",
-            "centre": 0,
-            "variables": variables,
-            "described": len(variables),
-            "absent": len(found.blanket) - len(inside),
-            "drawn": [0, *(names.index(name) for name in drawn)],
-            "edges": [{"a": 0, "b": names.index(name), "arrow": 0, "strength": share[name]} for name in drawn],
-            "label": f"Graph of {len(drawn):,} members around {len(found.targets):,} targets",
-        },
-        grids=(
-            _joint_grid(found, inside, names),
-            _targets_grid(found),
-            *data_grid(one.data, [*found.targets, *inside]),
-        ),
-        budget=found.tests_by_size,
-        budget_about=budget_about(found.tests, found.skipped, found.tests_by_size),
-        notes=found.notes,
-        reproduce=provenance_pairs(one.data),
-        calls=joint_calls(found),
-    )
-
-
-def _joint_answer(found: JointBlanket) -> Words:
-    words: list[str] = ["Together, ", *listed(found.targets), " have the blanket "]
-    words += [*(listed(found.blanket) or ["without members"]), "."]
-    if found.shared:
-        words += [" In the blanket of every target: ", *listed(found.shared), "."]
-    return words
-
-
-def _joint_facts(found: JointBlanket) -> dict[str, str]:
-    one = next(iter(found.by_target.values()))
-    facts = {"Algorithm": one.algorithm, "Test": one.test, "Alpha": f"{one.alpha:g}"}
-    if one.fdr is not None:
-        facts["False discovery rate"] = f"{one.fdr:g} for each target"
-    if one.data is not None:
-        facts |= {"Rows": f"{one.data.rows:,}", "Columns": f"{one.data.columns:,}"}
-    return {
-        **facts,
-        "Targets": f"{len(found.targets):,}",
-        "Tests": f"{found.tests:,}",
-        "Time": f"{found.seconds:.3g} s",
-    }
-
-
-def _joint_grid(found: JointBlanket, inside: tuple[str, ...], names: Embedded) -> Grid:
-    rows = [
-        [
-            Cell(shown(name), shown(name), names.index(name)),
-            Cell(f"{len(found.serves[name]):,}", float(len(found.serves[name]))),
-            Cell(few(found.serves[name])),
-        ]
-        for name in inside
-    ]
-    about = "For each member, the targets whose own blanket has it."
-    if len(inside) < len(found.blanket):
-        about += f" Of {len(found.blanket):,} members, this file has {len(inside):,}."
-    heads = ("Variable", "Targets", "Serves")
-    return Grid("members", "Members", about if rows else "There are none.", heads, frozenset({"Targets"}), rows)
-
-
-def _targets_grid(found: JointBlanket) -> Grid:
-    rows = [
-        [
-            Cell(shown(name), shown(name)),
-            Cell(listed(one.blanket, 40, 40) or ["none"]),
-            Cell(f"{one.tests:,}", float(one.tests)),
-        ]
-        for name, one in list(found.by_target.items())[:MAX_ROWS]
-    ]
-    about = "The blanket of each target by itself, which may have other targets."
-    return Grid("targets", "Targets", about, ("Target", "Blanket", "Tests"), frozenset({"Tests"}), rows)

@@ -11,7 +11,7 @@ import numpy as np
 from serape.errors import n_shown
 from serape.markup import MAX_TEXT, shown
 from serape.records import cell_text
-from serape.results.report.common import provenance_pairs
+from serape.results.report.common import budget_about, provenance_pairs, skipped_about
 from serape.results.report.data import data_grid
 from serape.results.report.page import Cell, Grid, Page, Words
 
@@ -46,37 +46,70 @@ class Around:
     """The meaning of the kinds of members."""
     widths: Mapping[str, float] = field(default_factory=dict)
     """The meaning of the widths of lines."""
+    target: str = "the target"
+    """The meaning of the centre."""
 
 
 def plain_page(found: ResultKind, kicker: str, around: Around | None = None) -> Page:
     """Return the report of a result from what its kind declares."""
     heading, *how = [line.strip().rstrip(".") for line in (found._heading(), *found._how())]
     answer = ". ".join(line[:1].upper() + line[1:] for line in (heading, *how) if not line.startswith("not complete"))
-    tests: int | None = getattr(found, "tests", None)
     data = getattr(found, "data", None)
     parts: dict[str, Any] = {"hint": "", "legend": {}, "widths": {}, "graph": {}}
     if around is not None:
         parts = _drawn(found, around)
+    first = [] if around is None else [one.name for one in around.members]
     return Page(
         kicker=kicker,
         title=shown(found.title if around is None else around.centre),
         answer=[shown(f"{answer}.", MAX_TEXT)],
-        facts={},
+        facts=_facts(found),
         warnings=_warnings(found),
         **parts,
-        grids=[_grid(found, around), *([] if data is None else data_grid(data, []))],
+        grids=[_grid(found, around), *found._grids(), *([] if data is None else data_grid(data, first))],
         budget=getattr(found, "tests_by_size", {}),
-        budget_about="" if tests is None else f"{tests:,} {'test was' if tests == 1 else 'tests were'} performed.",
+        budget_about=_budget(found),
         notes=found.notes,
         reproduce=dict(list(provenance_pairs(data).items())[: None if hasattr(found, "data") else 1]),
         calls=found._calls(),
     )
 
 
+def _facts(found: ResultKind) -> dict[str, str]:
+    """Return how a result was found, as far as its kind says."""
+    asked, data = found._asked, getattr(found, "data", None)
+    known = {
+        "Algorithm": (asked, "algorithm", ""),
+        "Test": (asked, "test", ""),
+        "Alpha": (asked, "alpha", "g"),
+        "False discovery rate": (asked, "fdr", "g"),
+        "Rows": (data, "rows", ","),
+        "Columns": (data, "columns", ","),
+        "Draws": (found, "draws", ","),
+        "Tests": (found, "tests", ","),
+        "Skipped": (found, "skipped", ","),
+        "Time": (found, "seconds", ".3g"),
+    }
+    facts = {head: (getattr(source, name, None), form) for head, (source, name, form) in known.items()}
+    told = {head: format(value, form) for head, (value, form) in facts.items() if value is not None}
+    return {head: f"{text} s" if head == "Time" else shown(text) for head, text in told.items()}
+
+
+def _budget(found: ResultKind) -> str:
+    """Return how many tests were performed; an empty text for a kind that counts none."""
+    tests: int | None = getattr(found, "tests", None)
+    skipped: int | None = getattr(found, "skipped", None)
+    if tests is None:
+        return ""
+    if skipped is not None:
+        return budget_about(tests, skipped, getattr(found, "tests_by_size", {}))
+    return f"{tests:,} {'test was' if tests == 1 else 'tests were'} performed."
+
+
 def _drawn(found: ResultKind, around: Around) -> dict[str, Any]:
     members = around.members[: n_shown(len(around.members), MAX_DRAWN)]
     kinds = {"target", *(one.kind for one in members)}
-    legend = {"target": "the target", **around.legend}
+    legend = {"target": around.target, **around.legend}
     variables = [
         {"name": shown(around.centre), "kind": "target", "role": "target",
          "text": shown(f"{found._heading()}.", MAX_TEXT), "facts": [], "sets": []},
@@ -138,6 +171,8 @@ def _cell(value: Any, variable: int | None) -> Cell:
 
 
 def _warnings(found: ResultKind) -> list[Words]:
-    if getattr(found, "complete", True):
-        return []
-    return [["The search is not complete: this is the result so far."]]
+    told = [] if getattr(found, "complete", True) else ["The search is not complete: this is the result so far."]
+    options: Mapping[str, Any] | None = getattr(found._asked, "options", None)
+    if options is not None and (skipped := getattr(found, "skipped", 0)):
+        told.append(skipped_about(found.tests, skipped, options.get("max_conditioning")))  # type: ignore[attr-defined]
+    return [[one] for one in told]
