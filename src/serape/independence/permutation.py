@@ -96,7 +96,7 @@ class Permutation(IndependenceTest):
         self.permutations = int(permutations)
         self.seed = int(seed)
         self.stop_early = bool(stop_early)
-        self._asymptotic = G2(table, dof="adjusted", reliability=None) if statistic == "g2" else None
+        self._asymptotic = G2(table, dof="adjusted", reliability=None) if self.likelihood_ratio else None
         self._groups = table.groups
         self._n_groups = 1 if table.groups is None else int(table.groups.max()) + 1
         self._by_group = np.argsort(np.zeros(table.rows) if table.groups is None else table.groups, kind="stable")
@@ -104,7 +104,7 @@ class Permutation(IndependenceTest):
 
     def check(self, variables: Container[int]) -> None:
         """Refuse columns of the wrong kind: continuous ones for G², categorical ones for correlation."""
-        if self.statistic == "g2":
+        if self.likelihood_ratio:
             self.table.check_categorical(f"test {self.name!r}", variables)
             return
         continuous = set(self.table.continuous)
@@ -119,7 +119,7 @@ class Permutation(IndependenceTest):
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
         """Return the mean number of rows per cell of the table of the variables; infinite for correlation."""
-        if self.statistic == "correlation":
+        if not self.likelihood_ratio:
             return math.inf
         return self.table.rows / math.prod(self.table.levels(v) for v in variables)
 

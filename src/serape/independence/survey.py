@@ -119,7 +119,7 @@ class SurveyTest(IndependenceTest):
         """Return G² in bits and Cramér's V; the statistic that the test does not use is computed."""
         del dof
         assert self.table.weights is not None
-        by_g2 = self.statistic == "g2"
+        by_g2 = self.likelihood_ratio
         twin = SurveyTest(self.table, "x2" if by_g2 else "g2", "adjusted", None)
         divided = self._divided(target, given)
         other = np.array([twin._outcome(int(x), target, given, divided).statistic for x in candidates])
@@ -158,7 +158,7 @@ class SurveyTest(IndependenceTest):
         at = np.searchsorted(in_stratum, stratum)
         margins = of_x[np.searchsorted(in_x, stratum * levels_x + level_x)] * of_y[np.searchsorted(in_y, cell_y)]
         ratio = of_cell * of_stratum[at] / margins  # observed by expected
-        terms = 2 * of_cell * np.log(ratio) if self.statistic == "g2" else of_cell * (ratio - 1)
+        terms = 2 * of_cell * np.log(ratio) if self.likelihood_ratio else of_cell * (ratio - 1)
         statistic = max(math.fsum(terms.tolist()), 0.0)
         dof = self._full_dof(x, y, given)
         if self.dof == "adjusted":

@@ -266,7 +266,7 @@ class _AllBlankets:
         return {name: "auto" for name, value in given.items() if value == "auto" and name in self._query.reported}
 
     def _notes(self, ended: str, notes: list[str]) -> tuple[str, ...]:
-        if not _is_right(self._query.algorithm) and self._query.algorithm.family != "custom":
+        if not _is_right(self._query.algorithm) and not self._query.algorithm.of_caller:
             notes.append(_UNFAITHFUL.format(self._query.algorithm.name))
         undecided = sum(trial.verdict == "undecided" for trial in self._trials)
         if undecided:

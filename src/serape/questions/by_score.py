@@ -221,7 +221,7 @@ def check_score(
     algorithm: NetworkAlgorithm, score: Score, knowledge: Knowledge | None, max_parents: int | None
 ) -> None:
     """Refuse scores and knowledge that an algorithm cannot use."""
-    if score.name == "loglik":
+    if score.rises_with_arcs:
         raise OptionError(
             f"the likelihood alone rises with every arc; use {setting('score', 'bdeu')}, 'bic', 'aic' or 'k2'"
         )

@@ -15,7 +15,7 @@ from serape.local.registry import Algorithm, DataKind, automatic, find_algorithm
 from serape.names import match
 from serape.settings import FIELDS, DataSettings
 from serape.types import Finds
-from serape.wording import algorithm_option, literal, question
+from serape.wording import algorithm_option, literal, question, setting
 
 Source = Table | IndependenceTest
 Choice = Callable[[object, Finds, Callable[[], Source]], Algorithm]
@@ -67,7 +67,7 @@ def check_algorithm_options(algorithm: Algorithm, finds: Finds, options: Mapping
             raise OptionError(
                 f"algorithm {algorithm.name!r} has no option {option!r} ({takes}).{suggestion(option, [*own, *FIELDS])}"
             )
-        if algorithm.family != "custom":
+        if not algorithm.of_caller:
             check_choice(option, value, algorithm.asked_for(finds))
 
 
@@ -86,14 +86,19 @@ def check_choice(option: str, value: Any, run: Callable[..., Any]) -> None:
         raise OptionError(f"{algorithm_option(option)} must be {' or '.join(map(literal, known))}, not {shown(value)}")
 
 
-def choose_network(data: Source, *, by_score: bool) -> str:
-    """Return the name of the algorithm for a network; `by_score` if the caller asks for a score."""
+def choose_network(data: Source, *, by_score: bool) -> tuple[str, list[str]]:
+    """Return the name of the algorithm for a network, and notes on why; `by_score` if the caller asks for a score."""
     kind, columns, rows = _shape(data)
     if by_score or (kind == "categorical" and columns > MANY_NODES):
-        return "mmhc"
+        return "mmhc", []
     if kind == "categorical":
-        return "hpc" if rows <= MANY_ROWS else "ges"
-    return "hiton-pc"
+        return "hpc" if rows <= MANY_ROWS else "ges", []
+    name = "hiton-pc"
+    note = (
+        f"algorithm {name!r} was chosen because some columns are numbers, whose relations may be curved; if they are "
+        f"linear, {setting('algorithm', 'boss')} is more accurate"
+    )
+    return name, [note] if kind == "numbers" else []
 
 
 def _is_remote(data: Source) -> bool:
