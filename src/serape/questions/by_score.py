@@ -24,7 +24,7 @@ from serape.structure.graphs import PartlyDirected, cpdag
 from serape.structure.registry import NetworkAlgorithm
 from serape.structure.score_choice import automatic_score
 from serape.structure.scores import SCORES, PermutedScore, Score, make_score
-from serape.structure.tabu import ScoreCallback, Stopped
+from serape.structure.stopping import ScoreCallback, Stopped
 from serape.wording import algorithm_option, setting
 
 

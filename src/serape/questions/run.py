@@ -94,6 +94,14 @@ class Run:
             self.hide_progress()
 
     @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Do a part of which a piece is of no use: after Ctrl-C, nothing of it is found."""
+        try:
+            yield
+        except Interrupted:
+            raise KeyboardInterrupt from None
+
+    @contextmanager
     def searching(
         self,
         query: Query,
