@@ -22,7 +22,6 @@ from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import Effects
 from serape.independence.outcomes import NO_OUTCOME, Candidates, Floats, Outcome, Poll, Rows, Tally, as_positions
-from serape.independence.pairwise_results import PairwiseScreen, PairwiseSubsets
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery, n_subsets
 from serape.independence.subsets import Association, SubsetResult, weaker
@@ -371,3 +370,67 @@ class _OneByOne(IndependenceTest):
                     tally.add(len(query.fixed) + larger, 0, n_subsets(len(others), exhausted, larger))
                 break
         return weakest
+
+
+# --- answers of different rows ---------------------------------------------------------------------------------------
+
+
+class PairwiseScreen(ScreenResult):
+    """A screen whose answers come from different rows."""
+
+    def __init__(
+        self,
+        candidates: NDArray[np.uint32],
+        given: tuple[int, ...],
+        statistic: Floats,
+        dof: Floats,
+        reliable: NDArray[np.bool_],
+        log_p: Floats,
+        rows: NDArray[np.int64],
+    ) -> None:
+        super().__init__(candidates, given, statistic, dof, reliable, log_p)
+        self.rows: NDArray[np.int64] = rows
+
+    def _select(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> ScreenResult:
+        return PairwiseScreen(
+            xs,
+            self.given,
+            self.statistic[indices],
+            self.dof[indices],
+            self.reliable[indices],
+            self.log_p[indices],
+            self.rows[indices],
+        )
+
+    def _of_arrays(self) -> Callable[..., ScreenResult]:
+        return ScreenResult
+
+    def outcome(self, index: int) -> Outcome:
+        """Return one answer."""
+        return _outcome(self, index)
+
+
+class PairwiseSubsets(SubsetResult):
+    """Answers of a subset search, from different rows."""
+
+    def __init__(
+        self, xs: NDArray[np.uint32], found: SubsetResult, sets: Sequence[Sequence[int]], rows: NDArray[np.int64]
+    ) -> None:
+        verdict = np.where(found.separated, 2, found.reliable).astype(np.int32)
+        super().__init__(xs, found.statistic, found.dof, found.log_p, verdict, found.which, sets)
+        self.rows = rows
+        """The number of rows behind each answer."""
+
+    def outcome(self, index: int) -> Outcome:
+        """Return one answer."""
+        return _outcome(self, index)
+
+
+def _outcome(answers: PairwiseScreen | PairwiseSubsets, k: int) -> Outcome:
+    return Outcome(
+        float(answers.statistic[k]),
+        float(answers.dof[k]),
+        float(answers.log_p[k]),
+        bool(answers.reliable[k]),
+        int(answers.rows[k]),
+    )

@@ -26,8 +26,8 @@ from serape.independence.regression import RegressionTest
 from serape.independence.residuals import MonotoneResiduals, Residuals
 from serape.independence.semiparametric import SemiParametric
 from serape.independence.shrinkage import ShrunkenG2
+from serape.independence.survey import weighted_contingency, weights_refused
 from serape.independence.trend import Trend
-from serape.independence.weighted import weighted_contingency, weights_refused
 from serape.independence.x2 import X2
 from serape.independence.x2_moments import X2Moments
 from serape.names import match, unknown
