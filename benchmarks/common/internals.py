@@ -20,8 +20,7 @@ from serape._core import PackedTable, instruction_set
 from serape.data.columns import WideColumns
 from serape.data.resampling import Resampler
 from serape.engines.gpu import choice
-from serape.engines.gpu.pairs import DevicePairs
-from serape.engines.gpu.pairs import Rules as DeviceRules
+from serape.engines.gpu.pairs import DevicePairs, DeviceRules
 from serape.engines.gpu.planes import DevicePlanes
 from serape.files import atomic_write
 from serape.independence import G2, TESTS, X2, ContingencyTest

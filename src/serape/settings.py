@@ -44,7 +44,7 @@ from serape.types import (
 )
 from serape.wording import OPTIONS, setting
 
-Question = TypeVar("Question", bound=Callable[..., Any])
+QuestionFunction = TypeVar("QuestionFunction", bound=Callable[..., Any])
 
 
 # --- settings --------------------------------------------------------------------------------------------------------
@@ -537,7 +537,7 @@ def signature_with(function: Callable[..., Any], names: Iterable[str]) -> inspec
 
 def question(
     *, without: Mapping[str, str] | None = None, command: Sequence[str] = ()
-) -> Callable[[Question], Question]:
+) -> Callable[[QuestionFunction], QuestionFunction]:
     """Make a function a question: its signature and docstring show all settings in place of its keywords.
 
     `without` are settings that it does not use, each with the reason; `refuse` refuses them. `command` are examples of
@@ -545,7 +545,7 @@ def question(
     """
     refused = dict(without or {})
 
-    def decorate(function: Question) -> Question:
+    def decorate(function: QuestionFunction) -> QuestionFunction:
         signature = inspect.signature(function)
         own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
         settings = [f for name, f in FIELDS.items() if name not in refused and name not in signature.parameters]

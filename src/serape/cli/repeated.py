@@ -12,14 +12,14 @@ from serape.cli.base import answer, command
 from serape.cli.data_options import DataOptions
 from serape.cli.options import (
     AsJson,
-    Finds,
+    FindsOption,
     OptionalRule,
     OptionalTarget,
     Output,
     Picture,
     QuestionOptions,
     Report,
-    Score,
+    ScoreOption,
     SearchOptions,
     Target,
     check_files,
@@ -84,7 +84,7 @@ def path(
     data: DataOptions,
     target: Target,
     *,
-    finds: Finds = "blanket",
+    finds: FindsOption = "blanket",
     alpha: Annotated[
         list[float] | None,
         typer.Option(
@@ -150,7 +150,7 @@ def stability(
         ),
     ] = "half",
     rule: OptionalRule = None,
-    score: Score = "auto",
+    score: ScoreOption = "auto",
     threshold: Annotated[
         float | None,
         typer.Option(

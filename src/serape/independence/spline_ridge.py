@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from serape.data.memory import Memory
 from serape.independence.outcomes import Floats
 
-Rows = NDArray[np.bool_] | slice
-Predict = Callable[[Rows], Floats]
+RowChoice = NDArray[np.bool_] | slice
+Predict = Callable[[RowChoice], Floats]
 """Returns the predictions of a fitted regression for some rows."""
 
 MIN_KNOTS, MAX_KNOTS = 6, 20

@@ -21,7 +21,7 @@ from serape.data.origins import Origin
 from serape.data.table import Table
 from serape.independence import IndependenceTest, table_of
 from serape.independence.screens import ScreenResult
-from serape.local.tie_star import Variables
+from serape.local.tie_star import VariableSet
 from serape.questions.query import Query
 from serape.results.exchanges import Names, Trial, Verdict
 from serape.search import Search
@@ -56,7 +56,7 @@ class Criterion:
             query = replace(query, source=make(table, dof="adjusted"))
         return cls(query, target)
 
-    def trial(self, search: Search, members: Variables, first: Variables, removed: Variables) -> Trial:
+    def trial(self, search: Search, members: VariableSet, first: VariableSet, removed: VariableSet) -> Trial:
         """Test the removed variables and the members of the first blanket given a set.
 
         The first blanket would do; where tests err, the removed variables tell apart more. A variable that the set
@@ -86,8 +86,8 @@ class Criterion:
         )
 
     def swapped(
-        self, search: Search, blanket: Variables, x: int, first: Variables, removed: Variables
-    ) -> Variables | None:
+        self, search: Search, blanket: VariableSet, x: int, first: VariableSet, removed: VariableSet
+    ) -> VariableSet | None:
         """Return a blanket that has another variable in place of x, or None; the strongest given the rest come first.
 
         SES looks for such variables, too (Lagani, Athineou, Farcomeni, Tsagris and Tsamardinos, Journal of Statistical
@@ -103,7 +103,7 @@ class Criterion:
                 return self._needed(search, members)
         return None
 
-    def _needed(self, search: Search, members: Variables) -> Variables:
+    def _needed(self, search: Search, members: VariableSet) -> VariableSet:
         """Return the members that the others neither separate from the target nor determine."""
         with search.read_as_independence("zero-dof"):
             members = members.difference(search.test_each_given_rest(self.target, sorted(members)))
@@ -112,7 +112,7 @@ class Criterion:
                 members = members - {x}
         return members
 
-    def named(self, variables: Variables) -> Names:
+    def named(self, variables: VariableSet) -> Names:
         """Return the names of variables, in the table's order."""
         return tuple(self.query.source.variables[x] for x in sorted(variables))
 

@@ -25,7 +25,7 @@ from serape.parallel.map import compute_each
 from serape.progress import ProgressCallback
 from serape.questions.answers import checked_answer
 from serape.questions.chance import chance_note, nothing_note
-from serape.questions.choice import ALPHA, RATE, Choice, Reader, check_algorithm_options, choose_local
+from serape.questions.choice import ALPHA, RATE, Choice, SourceReader, check_algorithm_options, choose_local
 from serape.questions.constraints import left_out_notes, refuse_identifiers, resolve_constraints
 from serape.questions.deciding import Deciding, Discoveries
 from serape.questions.discoveries import bound
@@ -88,7 +88,7 @@ class Query:
         asked = settings.search
         if isinstance(data, IndependenceTest):
             refuse_beside_test(data, settings)
-        read = Reader(data, settings.data)
+        read = SourceReader(data, settings.data)
         algorithm = choose(asked.algorithm, finds, read)
         check_algorithm_options(algorithm, finds, settings.options)
         make_source = partial(

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
     from serape.results.result import Result
 
-Role = Literal["parent or child", "spouse", "member"]
+MemberRole = Literal["parent or child", "spouse", "member"]
 
 # Roles also differ without colour: by position, by square corners, by dashes.
-STYLES: dict[Role, BoxStyle] = {
+STYLES: dict[MemberRole, BoxStyle] = {
     "parent or child": BoxStyle.of("neighbour"),
     "spouse": BoxStyle.of("spouse", roundness=0.25),
     "member": BoxStyle.of("member", dashes=(0, (3.5, 2))),
 }
-_MEANING: dict[Role, str] = {
+_MEANING: dict[MemberRole, str] = {
     "parent or child": "parent or child",
     "spouse": "spouse (arrows: common children)",
     "member": "parent, child or spouse (role unknown)",
@@ -86,12 +86,12 @@ def draw_blanket(found: Result, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def members_to_draw(found: Result) -> tuple[dict[str, Role], dict[str, tuple[str, ...]], int]:
+def members_to_draw(found: Result) -> tuple[dict[str, MemberRole], dict[str, tuple[str, ...]], int]:
     """Return the members to draw with their roles, the common children of spouses, and the number of other members."""
     neighbours = set(found.parents_children or ())
     spouses = found.spouses or {}
 
-    def role(name: str) -> Role:
+    def role(name: str) -> MemberRole:
         return "parent or child" if name in neighbours else "spouse" if name in spouses else "member"
 
     def strength(name: str) -> tuple[bool, float]:
@@ -136,7 +136,7 @@ def _caption(found: Result) -> str:
     return f"No variable was shown to {what} of {found.target}, by {how}"
 
 
-def _dashes(role: Role, width: float) -> Any:
+def _dashes(role: MemberRole, width: float) -> Any:
     """Return the style of a line from the target to a member; dashes have one length, however thick the line is."""
     return "-" if role == "parent or child" else (0, (5 / width, 3 / width))
 
@@ -150,7 +150,7 @@ def _colour(lines: Lines[str], strength: float) -> Any:
 
 
 def _entries(
-    roles: Mapping[str, Role], children: Mapping[str, Sequence[str]], lines: Lines[str], fine: float
+    roles: Mapping[str, MemberRole], children: Mapping[str, Sequence[str]], lines: Lines[str], fine: float
 ) -> list[Any]:
     from matplotlib.patches import Patch
 
@@ -174,14 +174,14 @@ def _draw_lines(
     target: Point,
     children: Mapping[str, Sequence[str]],
     lines: Lines[str],
-    roles: Mapping[str, Role],
+    roles: Mapping[str, MemberRole],
     fine: float,
     scale: float,
 ) -> None:
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 
-    def line(a: str, b: str, route: Sequence[Point], variable: str, directed: bool, role: Role) -> None:
+    def line(a: str, b: str, route: Sequence[Point], variable: str, directed: bool, role: MemberRole) -> None:
         codes = [Path.MOVETO] + [Path.CURVE4] * (len(route) - 1)
         width = max(MIN_WIDTH, lines.width(variable, _MAX_WIDTH) * fine)
         arrow = FancyArrowPatch(

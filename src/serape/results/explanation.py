@@ -47,7 +47,7 @@ class Settles(Protocol):
         """Put them there."""
 
 
-class Link(NamedTuple):
+class NamedLink(NamedTuple):
     """Two variables on the path of a spouse, and their test."""
 
     x: str
@@ -89,14 +89,14 @@ class Explanation:
         return plain(self.text)
 
 
-Columns = Mapping[str, Any]
+EvidenceColumns = Mapping[str, Any]
 """By variable: statistic, dof, log_p, reliable, and `which`: the index of the conditioning set, or −1 for none."""
 
 
 Separating = Mapping[int, tuple[int, ...]]
 Links = Mapping[int, tuple[int, int, float, tuple[int, ...]]]
 """Where more than the p of the deciding test counts: two variables, the log p that counts, and the conditioning set."""
-Gathered = tuple[Columns, Sequence[tuple[int, ...]], Sequence[tuple[int, str]], Separating, Links]
+Gathered = tuple[EvidenceColumns, Sequence[tuple[int, ...]], Sequence[tuple[int, str]], Separating, Links]
 """Columns, the conditioning sets, the variables that entered and left, the separating sets of spouses, their links."""
 
 
@@ -199,7 +199,7 @@ class Evidence:
         return self._gather()
 
     @property
-    def _columns(self) -> Columns:
+    def _columns(self) -> EvidenceColumns:
         return self._gathered[0]
 
     @property
@@ -215,13 +215,13 @@ class Evidence:
         given = self._gathered[3].get(k)
         return None if given is None else tuple(self.names[z] for z in given)
 
-    def _link(self, k: int) -> Link | None:
+    def _link(self, k: int) -> NamedLink | None:
         """Return the link that weighs more for a spouse than its own test, or None."""
         link = self._gathered[4].get(k)
         if link is None:
             return None
         x, y, log_p, given = link
-        return Link(self.names[x], self.names[y], log_p, tuple(self.names[z] for z in given))
+        return NamedLink(self.names[x], self.names[y], log_p, tuple(self.names[z] for z in given))
 
     @cached_property
     def position(self) -> Mapping[str, int]:
@@ -395,7 +395,7 @@ def _in_words(
     effect: Effect | None,
     history: tuple[str, ...],
     separating: tuple[str, ...] | None,
-    link: Link | None,
+    link: NamedLink | None,
     known: Known,
 ) -> str:
     role = "in the Markov blanket" if result.finds == "blanket" else "a parent or child"
@@ -457,7 +457,7 @@ def _in_words(
     return f"{verdict}: {condition}, {finding} ({numbers}, {compared} {limit}).{judged}{entered}"
 
 
-def _counted(result: Result, link: Link | None) -> str:
+def _counted(result: Result, link: NamedLink | None) -> str:
     """Return what an adjusted p is made of, if not of the p of the deciding test."""
     if link is None:
         return ""

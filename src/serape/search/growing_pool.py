@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from serape.arrays import Positions
 from serape.independence.answering import at_once
 from serape.independence.backends import Shape
 from serape.independence.given_tests import GivenTests, VariableSets
@@ -20,7 +21,7 @@ from serape.independence.outcomes import as_positions
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
 from serape.search.pools import PoolAssociations, Pools
-from serape.search.search import Positions, Search
+from serape.search.search import Search
 
 _ROWS = 20_000_000
 """Rows of all tests of one call together: then it returns, so that the members so far are known."""

@@ -19,7 +19,7 @@ from serape.knowledge import BoundKnowledge
 from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
 from serape.structure.stopping import ScoreCallback, keeping
-from serape.structure.tabu import PATIENCE, TABU, TOGETHER, Candidates, possible_parents, tabu_search
+from serape.structure.tabu import PATIENCE, TABU, TOGETHER, CandidatesOfEach, possible_parents, tabu_search
 
 
 def sparse_candidate(
@@ -53,7 +53,7 @@ def sparse_candidate(
 
 
 def _restrict(
-    score: Score, allowed: Candidates, parents: Sequence[set[int]], k: int, threads: int
+    score: Score, allowed: CandidatesOfEach, parents: Sequence[set[int]], k: int, threads: int
 ) -> list[NDArray[np.uint32]]:
     """Return, by child, its parents and the best others, k in all (only the parents, if they are more than k)."""
     found = []

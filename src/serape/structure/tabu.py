@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from serape.arrays import Floats, Positions
 from serape.knowledge import BoundKnowledge
 from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
 from serape.structure.stopping import ScoreCallback, keeping
 
-Floats = NDArray[np.float64]
-Candidates = Sequence[NDArray[np.uint32]]
+CandidatesOfEach = Sequence[Positions]
 Family = tuple[int, frozenset[int]]
 """A child and its parents."""
 
@@ -103,7 +103,7 @@ class Move:
 
 def tabu_search(
     score: Score,
-    candidates: Candidates,
+    candidates: CandidatesOfEach,
     start: Sequence[Collection[int]] | None = None,
     *,
     knowledge: BoundKnowledge | None = None,
@@ -156,7 +156,7 @@ class _Walk:
     def __init__(
         self,
         score: Score,
-        candidates: Candidates,
+        candidates: CandidatesOfEach,
         start: Sequence[Collection[int]],
         knowledge: BoundKnowledge,
         max_parents: int | None,
