@@ -27,7 +27,7 @@ probability ( grass | rain ) {
 """
 
 
-def parsed(folder: Path, text: str | bytes, missing: bif_reader.Missing = "error") -> Network:
+def parsed(folder: Path, text: str | bytes, missing: bif_reader.MissingNumbers = "error") -> Network:
     path = folder / "network.bif"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return read_bif(path, missing=missing)

@@ -20,8 +20,7 @@ from serape._core import PackedTable, instruction_set
 from serape.data.columns import WideColumns
 from serape.data.resampling import Resampler
 from serape.engines.gpu import choice
-from serape.engines.gpu.pairs import DevicePairs
-from serape.engines.gpu.pairs import Rules as DeviceRules
+from serape.engines.gpu.pairs import DevicePairs, DeviceRules
 from serape.engines.gpu.planes import DevicePlanes
 from serape.files import atomic_write
 from serape.independence import G2, TESTS, X2, ContingencyTest
@@ -34,12 +33,11 @@ from serape.local.registry import ALGORITHMS
 from serape.parallel import marginals
 from serape.questions import structures
 from serape.questions.blankets import ask_of_many
-from serape.questions.counterexamples import graphs_to_check, reductions
+from serape.questions.counterexamples import ancestral_edges, edges_at, fits, graphs_to_check, oracle_of, reductions
 from serape.questions.draws import rows_of_draw
 from serape.questions.neighbourhoods import find_neighbourhoods
 from serape.questions.network import resolve_network
 from serape.questions.query import Query
-from serape.questions.true_edges import ancestral_edges, edges_at, fits, oracle_of
 from serape.results.comparison import true_members
 from serape.results.stability import SAMPLINGS
 from serape.search import many_targets

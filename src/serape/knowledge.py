@@ -12,7 +12,7 @@ import numpy as np
 from serape.errors import InputTypeError, OptionError, either, shown, suggestion
 from serape.wording import setting
 
-Pair = tuple[str, str]
+NamePair = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Knowledge:
     False
     """
 
-    required: Sequence[Pair] = ()
-    forbidden: Sequence[Pair] = ()
+    required: Sequence[NamePair] = ()
+    forbidden: Sequence[NamePair] = ()
     tiers: Sequence[Sequence[str]] = ()
-    forbidden_pairs: Sequence[Pair] = ()
+    forbidden_pairs: Sequence[NamePair] = ()
 
     def __post_init__(self) -> None:
         for field in ("required", "forbidden", "forbidden_pairs"):
@@ -267,7 +267,7 @@ def _each_once(neighbours: Mapping[int, set[int]]) -> list[tuple[int, int]]:
     return sorted((x, y) for x, others in neighbours.items() for y in others if x < y)
 
 
-def _pairs(field: str, given: Any) -> tuple[Pair, ...]:
+def _pairs(field: str, given: Any) -> tuple[NamePair, ...]:
     pairs = _groups(given, Sequence, np.ndarray)
     if pairs is None or any(len(pair) != 2 for pair in pairs):
         raise OptionError(f'{field} must be a list of pairs of names such as [["A", "B"]], not {shown(given)}')

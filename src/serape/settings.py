@@ -44,7 +44,7 @@ from serape.types import (
 )
 from serape.wording import OPTIONS, setting
 
-Question = TypeVar("Question", bound=Callable[..., Any])
+QuestionFunction = TypeVar("QuestionFunction", bound=Callable[..., Any])
 
 
 # --- settings --------------------------------------------------------------------------------------------------------
@@ -541,7 +541,7 @@ def question(
     command: Sequence[str] = (),
     about: str = "",
     words: Mapping[str, str] | None = None,
-) -> Callable[[Question], Question]:
+) -> Callable[[QuestionFunction], QuestionFunction]:
     """Make a function a question: its signature and docstring show all settings in place of its keywords.
 
     `without` are settings that it does not use, each with the reason; `refuse` refuses them. `command` are examples of
@@ -551,7 +551,7 @@ def question(
     """
     refused = dict(without or {})
 
-    def decorate(function: Question) -> Question:
+    def decorate(function: QuestionFunction) -> QuestionFunction:
         signature = inspect.signature(function)
         own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
         settings = [f for name, f in FIELDS.items() if name not in refused and name not in signature.parameters]

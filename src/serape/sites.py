@@ -17,16 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.arrays import Candidates
 from serape.data.table import Table
 from serape.distributed.adding import added
 from serape.distributed.shards import PartCounts
-from serape.engines.base import Columns, Gram
+from serape.engines.base import Gram
 from serape.errors import DataError, OptionError, is_integer, shown
 from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.counted import CountedTest
 from serape.independence.native_screens import NativeScreenResult
-from serape.independence.outcomes import Candidates, Outcome, Poll, as_positions
+from serape.independence.outcomes import Outcome, Poll, as_positions
 from serape.independence.screens import ScreenResult
 from serape.types import DofRule, ReliabilityRule
 
@@ -156,7 +157,7 @@ class _Sites:
         )
         return kept, counts
 
-    def counts(self, target: int, candidates: Columns, given: Sequence[int] = ()) -> _core.Counts:
+    def counts(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> _core.Counts:
         """Count each candidate with the target in the strata of the conditioning set; all sites must send them."""
         xs = as_positions(candidates)
         kept, counts = self.some_counts(target, xs, given)
@@ -164,11 +165,11 @@ class _Sites:
             raise DataError("a site refuses a table of counts that this needs, because a count in it is too small")
         return counts
 
-    def counts_of_sets(self, target: int, candidates: Columns, sets: Sequence[Sequence[int]]) -> list[_core.Counts]:
+    def counts_of_sets(self, target: int, candidates: Candidates, sets: Sequence[Sequence[int]]) -> list[_core.Counts]:
         """Do as `counts` does for each of several conditioning sets."""
         return [self.counts(target, candidates, given) for given in sets]
 
-    def gram(self, columns: Columns, others: Columns) -> Gram:
+    def gram(self, columns: Candidates, others: Candidates) -> Gram:
         """Refuse: sites have no numbers."""
         del columns, others
         raise DataError("sites send counts of categories only; divide numbers into classes with serape.discretise")

@@ -131,7 +131,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch, change: Callable[[], None], tim
     """Change the files each time after the database was copied or read, so many times."""
     read, left = databases._read_file, [times]
 
-    def then_changed(*args: object) -> databases.Rows:
+    def then_changed(*args: object) -> databases.NamedRows:
         found = read(*args)  # type: ignore[arg-type]
         if left[0]:
             left[0] -= 1

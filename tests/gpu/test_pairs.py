@@ -15,7 +15,7 @@ from gpu.tables import categorical
 from serape import _core
 from serape.engines.gpu import tiled
 from serape.engines.gpu.device import Device
-from serape.engines.gpu.pairs import DevicePairs, Rules
+from serape.engines.gpu.pairs import DevicePairs, DeviceRules
 from serape.engines.gpu.planes import DevicePlanes
 from serape.engines.gpu.tiled import TiledPairs, TiledPlanes
 from serape.independence import G2
@@ -36,7 +36,7 @@ def test_dependent_pairs_are_those_of_the_core(
         table = categorical(random, 45, rows, levels)
         test = G2(table, dof=dof)
         columns = np.arange(45, dtype=np.uint32)
-        pairs = DevicePairs(DevicePlanes(device, table.packed), Rules(dof, "dof", 5.0), columns, LOG_ALPHA)
+        pairs = DevicePairs(DevicePlanes(device, table.packed), DeviceRules(dof, "dof", 5.0), columns, LOG_ALPHA)
         assert same(pairs.dependent(10**5), _core.dependent_pairs(test.native, columns, LOG_ALPHA, 10**5, 1))
         targets = random.permutation(45)[:9].astype(np.uint32)
         core = _core.PairBlocks(test.native, columns, LOG_ALPHA).of(targets, 10**5, 1)
@@ -46,7 +46,7 @@ def test_dependent_pairs_are_those_of_the_core(
 def test_too_many_pairs_are_not_returned(device: Device, random: np.random.Generator) -> None:
     table = serape.Table(np.repeat(random.integers(0, 2, (50, 1)), 30, axis=1))
     pairs = DevicePairs(
-        DevicePlanes(device, table.packed), Rules("full", "dof", 5.0), np.arange(30, dtype=np.uint32), LOG_ALPHA
+        DevicePlanes(device, table.packed), DeviceRules("full", "dof", 5.0), np.arange(30, dtype=np.uint32), LOG_ALPHA
     )
     assert pairs.dependent(10)[0] is False
     complete, start, partners, _, _ = pairs.dependent(30 * 29 // 2)
@@ -59,7 +59,7 @@ def test_too_many_pairs_are_not_returned(device: Device, random: np.random.Gener
 def test_strongest_pairs_are_those_of_the_core(device: Device, random: np.random.Generator, strongest: int) -> None:
     table = categorical(random, 40, 300, (2, 2, 3))
     columns = np.arange(40, dtype=np.uint32)
-    pairs = DevicePairs(DevicePlanes(device, table.packed), Rules("full", "dof", 5.0), columns, LOG_ALPHA)
+    pairs = DevicePairs(DevicePlanes(device, table.packed), DeviceRules("full", "dof", 5.0), columns, LOG_ALPHA)
     core = _core.strongest_pairs(G2(table).native, columns, LOG_ALPHA, strongest, 1)
     assert same(pairs.strongest(strongest), core)
 
@@ -83,7 +83,7 @@ def test_a_table_larger_than_the_memory_is_tested_in_tiles(
     assert tiles is not None
     assert tiles.block_of.max() > 0
     columns = np.delete(np.arange(45, dtype=np.uint32), [3, 30])
-    pairs = TiledPairs(tiles, Rules("full", "dof", 5.0), columns, LOG_ALPHA)
+    pairs = TiledPairs(tiles, DeviceRules("full", "dof", 5.0), columns, LOG_ALPHA)
     assert same(pairs.dependent(10**5), _core.dependent_pairs(test.native, columns, LOG_ALPHA, 10**5, 1))
     assert pairs.dependent(3)[0] is False
     targets = random.permutation(columns)[:9]
@@ -101,5 +101,5 @@ def test_ties_of_binary_columns_are_those_of_the_core(
         flipped = random.random((rows, 300)) < 0.01 * random.integers(0, 2, 300)
         table = serape.Table((base[:, random.integers(12, size=300)] ^ flipped).astype(np.uint8))
         columns = np.arange(300, dtype=np.uint32)
-        pairs = DevicePairs(DevicePlanes(device, table.packed), Rules("full", "dof", 5.0), columns, LOG_ALPHA)
+        pairs = DevicePairs(DevicePlanes(device, table.packed), DeviceRules("full", "dof", 5.0), columns, LOG_ALPHA)
         assert same(pairs.strongest(strongest), _core.all_pairs(table.packed, LOG_ALPHA, strongest, 5, 1))

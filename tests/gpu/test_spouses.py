@@ -97,7 +97,7 @@ def test_separations_of_a_pool_are_those_of_the_core(
     assert len(pool) > 20
     query = SubsetQuery(pool[::-1], 0, pool, range(1, 2), stop_above=math.log(0.05), shrinking=True)
     found = [answering.search_subsets(test, query) for test in (core, ours)]
-    assert isinstance(found[1][0], device_separations.DeviceSubsetResult)
+    assert isinstance(found[1][0], device_separations.DeviceSeparationResult)
     check_same(*found)
     by_set = [{given: xs.tolist() for given, xs in one.separated_by_set(math.log(0.05)).items()} for one, _ in found]
     assert list(by_set[0].items()) == list(by_set[1].items())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import sys
+import weakref
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import serape
+from serape.data.memory import Memory
 from serape.errors import DataError, InputTypeError, MissingLibraryError, OptionError
 
 Floats = NDArray[np.float64]
@@ -117,13 +120,30 @@ def test_same_answer_in_any_order(name: str, random: np.random.Generator) -> Non
 
 def test_memory_is_bounded_and_changes_nothing(random: np.random.Generator) -> None:
     data = curved(random, 150)
-    plenty, scarce = serape.GCM(data), serape.GCM(data)
-    for memo in (scarce._residuals, scarce._columns, scarce._splines._blocks, scarce._splines._designs):
-        memo.max_values = 200
+    plenty, scarce = serape.Table(data), serape.Table(data)
+    vars(scarce)["memory"] = Memory(5000)
     questions = [(x, y, (z,)) for x in range(5) for y in range(x) for z in range(5) if z not in (x, y)] * 2
-    assert [scarce.test(*q) for q in questions] == [plenty.test(*q) for q in questions]
-    assert len(plenty._residuals) == 20
-    assert len(scarce._residuals) == 1
+    one, other = (serape.GCM(table) for table in (plenty, scarce))
+    assert [one.test(*q) for q in questions] == [other.test(*q) for q in questions]
+    assert scarce.memory.nbytes <= 5000 < plenty.memory.nbytes
+
+
+def test_tests_of_a_table_share_what_is_kept(random: np.random.Generator) -> None:
+    from sklearn.linear_model import LinearRegression
+
+    table = serape.Table(curved(random, 150))
+    first = serape.GCM(table)
+    assert serape.GCM(table).residual(0, (1,)) is first.residual(0, (1,))
+    different: list[dict[str, Any]] = [
+        {"random_state": 1}, {"folds": 3}, {"tails": None}, {"minimum": 20.0}, {"regressor": LinearRegression()},
+        {"regressor": LinearRegression()},
+    ]  # fmt: skip
+    residuals = [first.residual(0, (1,)), *(serape.GCM(table, **options).residual(0, (1,)) for options in different)]
+    assert len({id(residual) for residual in residuals}) == len(residuals)
+    memory = weakref.ref(table.memory)
+    del table, first, residuals
+    gc.collect()
+    assert memory() is None
 
 
 def test_screens_agree_with_single_tests(random: np.random.Generator) -> None:

@@ -202,7 +202,7 @@ def read_or_refused(folder: Path, content: bytes) -> None:
     """Read something that may be anything: a network or a DataError comes out."""
     path = folder / "fuzz.bif"
     path.write_bytes(content)
-    choices: tuple[bif_reader.Missing, ...] = ("error", "uniform")
+    choices: tuple[bif_reader.MissingNumbers, ...] = ("error", "uniform")
     for missing in choices:
         try:
             network = read_bif(path, missing=missing)

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import serape
-from serape.networks.knockoffs import MAX_CELLS, Plan, draw_knockoffs, make_plan, visit
+from serape.networks.knockoffs import MAX_CELLS, KnockoffPlan, draw_knockoffs, make_plan, visit
 
 
 def random_network(seed: int, nodes: int, *, zeros: bool = False) -> serape.Network:
@@ -47,7 +47,7 @@ def law_of(network: serape.Network) -> NDArray[np.float64]:
     return law
 
 
-def joint_law(network: serape.Network, plan: Plan) -> NDArray[np.float64]:
+def joint_law(network: serape.Network, plan: KnockoffPlan) -> NDArray[np.float64]:
     """The joint law of the visible variables and their knockoffs, from the sampler's own probabilities."""
     visible = [k for k in range(network.nodes) if k not in plan.hidden]
     sizes = [len(network.levels(k)) for k in visible]

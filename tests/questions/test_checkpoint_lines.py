@@ -17,7 +17,7 @@ import serape
 from serape.independence.outcomes import Tally
 from serape.locking import LockedFile
 from serape.questions import checkpoint
-from serape.questions.checkpoint import Checkpoint, Found
+from serape.questions.checkpoint import Checkpoint, KeptNeighbourhood
 from serape.questions.deciding import Weighed
 from serape.questions.query import Query
 from serape.search.associations import DecidingTest
@@ -64,21 +64,21 @@ def test_all_that_was_added_is_there_again(tmp_path: Path) -> None:
     by_few_rows = DecidingTest(math.nan, 9.0, 1.0, False, 40, ())
     weighed = {B: Weighed(-6.0, SHOWN), C: Weighed(-5.0, None), D: Weighed(0.0, by_few_rows)}
     counted = Record(A, Tally({0: 5, 2: 3}), ["a note"], steps=["a step"])
-    first.add(A, Found((B, C, D), counted, weighed))
+    first.add(A, KeptNeighbourhood((B, C, D), counted, weighed))
     assert first.close() == []
     again, notes = read_again(tmp_path)
     assert notes == []
     assert again.common == Tally({0: 15})
     assert again.steps == {B: ((A, C), Tally({1: 4}, {2: 1}))}
     read = weighed | {D: Weighed(0.0, None)}
-    assert again.kept == {A: Found((B, C, D), counted, read)}
+    assert again.kept == {A: KeptNeighbourhood((B, C, D), counted, read)}
     assert again.counted == {"a step"}
     assert again.tests == 15 + 4 + 8
 
 
 def test_without_a_rate_nothing_is_weighed(tmp_path: Path) -> None:
     first = opened(tmp_path, fdr=None)
-    found = Found((B,), Record(A, Tally({0: 5})), {})
+    found = KeptNeighbourhood((B,), Record(A, Tally({0: 5})), {})
     first.add(A, found)
     first.close()
     again, notes = read_again(tmp_path, fdr=None)

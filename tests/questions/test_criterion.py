@@ -10,8 +10,7 @@ import pytest
 
 import serape
 from serape.data.example import clinic
-from serape.questions.determined import determined
-from serape.questions.equivalence import MAX_SWAPS, Criterion
+from serape.questions.equivalence import MAX_SWAPS, Criterion, determined
 from serape.questions.query import Query
 from serape.settings import Settings
 

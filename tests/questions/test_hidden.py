@@ -15,7 +15,7 @@ from causes_oracle import SIGNS
 from plain_pag import Marks, all_mags, canonical_dag, mag_of, pag_of, separated
 from serape.data.example import clinic
 from serape.local.registry import ALGORITHMS
-from serape.questions.true_edges import ancestral_edges, fits
+from serape.questions.counterexamples import ancestral_edges, fits
 
 M = nx.DiGraph([("U", "B"), ("U", "C"), ("A", "B"), ("D", "C"), ("C", "E"), ("B", "F")])
 """B and C share the hidden cause U."""

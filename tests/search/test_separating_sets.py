@@ -16,6 +16,7 @@ import pytest
 import serape
 from plain import random_dag
 from plain_batches import mixed_table
+from serape.arrays import Positions
 from serape.independence import G2
 from serape.independence.base import IndependenceTest
 from serape.independence.dependent_pairs import find_dependent_pairs
@@ -34,7 +35,6 @@ from serape.search import (
     memoised,
     preparable,
 )
-from serape.search.search import Positions
 from serape.search.separations import NO_SEPARATIONS, NoSeparations, Separations
 
 Told = list[tuple[int, int, tuple[int, ...]]]

@@ -19,7 +19,7 @@ from serape.structure.gaussian_score import GaussianBIC
 from serape.structure.ges import backward_search
 from serape.structure.graphs import PartlyDirected, cpdag, extension
 from serape.structure.scores import Score, make_score
-from serape.structure.tabu import Stopped
+from serape.structure.stopping import Stopped
 
 
 @pytest.mark.parametrize(("density", "most"), [(0.15, 11), (0.3, 9), (0.5, 7)])

@@ -16,7 +16,7 @@ from serape.structure.gaussian_score import GaussianBIC
 from serape.structure.ges import ges
 from serape.structure.graphs import PartlyDirected, cpdag, extension
 from serape.structure.scores import Score, make_score
-from serape.structure.tabu import Stopped
+from serape.structure.stopping import Stopped
 from serape.structure.xges import xges
 
 

@@ -21,11 +21,11 @@ from serape import studies
 from serape.cli import main
 from serape.data.writing import write_table
 from serape.studies import fastiamb2005, hpc2010_scaling, pena2005_table4
-from serape.studies.cells import Cell, answer_cells
+from serape.studies.cells import StudyCell, answer_cells
 from serape.studies.measuring import accuracy
 from serape.studies.naive_bayes import predict, split, tree
 from serape.studies.pages import markdown, slug
-from serape.studies.study import Settings, Study
+from serape.studies.study import Study, StudySettings
 from serape.studies.thrombin import FEATURES, read_thrombin, thrombin_file
 
 
@@ -45,10 +45,10 @@ def work_with_file(path: Path, key: str) -> dict[str, int]:
 def small(log: Path, keys: str = "abc", stop: str = "") -> Study:
     """A study whose cells append their key to a file when they are worked at."""
     log.touch()
-    return study_of([Cell((key,), work, {"key": key, "log": str(log), "stop": stop}) for key in keys])
+    return study_of([StudyCell((key,), work, {"key": key, "log": str(log), "stop": stop}) for key in keys])
 
 
-def study_of(cells: Sequence[Cell]) -> Study:
+def study_of(cells: Sequence[StudyCell]) -> Study:
     def draw(_: Any) -> Any:
         from matplotlib.figure import Figure
 
@@ -61,7 +61,7 @@ def study_of(cells: Sequence[Cell]) -> Study:
     )  # fmt: skip
 
 
-QUICK = Settings(quick=True)
+QUICK = StudySettings(quick=True)
 
 
 class TestCells:
@@ -90,7 +90,9 @@ class TestCells:
         """Stopped in the middle, and its cells left in another order by several processes."""
         whole, stopped = tmp_path / "whole", tmp_path / "stopped"
         cells = [
-            Cell((n, a), accuracy, {"network": "asia", "rows": n, "seed": 0, "finds": "blanket", "setting": setting})
+            StudyCell(
+                (n, a), accuracy, {"network": "asia", "rows": n, "seed": 0, "finds": "blanket", "setting": setting}
+            )
             for n in (50, 100)
             for a, setting in (("gs", {"algorithm": "gs"}), ("iamb", {"algorithm": "iamb", "alpha": 0.01}))
         ]
@@ -114,7 +116,7 @@ class TestCells:
         assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
 
     def test_an_error_in_another_process_ends_the_study(self, tmp_path: Path) -> None:
-        cells = [Cell((k,), work_with_file, {"key": "ab"[k]}, (tmp_path / "x",)) for k in range(2)]
+        cells = [StudyCell((k,), work_with_file, {"key": "ab"[k]}, (tmp_path / "x",)) for k in range(2)]
         (tmp_path / "x").write_bytes(b"\xff")
         with pytest.raises(UnicodeDecodeError):
             answer_cells(cells, tmp_path / "kept", 2)
@@ -126,7 +128,7 @@ class TestCells:
         data.write_text("12")
 
         def answer(key: str = "a") -> Any:
-            (value,) = answer_cells([Cell(("k",), work_with_file, {"key": key}, (data,))], kept, 1).values()
+            (value,) = answer_cells([StudyCell(("k",), work_with_file, {"key": key}, (data,))], kept, 1).values()
             return value, len(kept.read_text().splitlines())
 
         assert answer() == ({"value": 97, "size": 2}, 1)
@@ -141,7 +143,7 @@ class TestCells:
 
     def test_no_data(self, tmp_path: Path) -> None:
         with pytest.raises(serape.DataError, match="cannot be read"):
-            answer_cells([Cell((1,), work_with_file, {}, (tmp_path / "none",))], tmp_path / "kept", 1)
+            answer_cells([StudyCell((1,), work_with_file, {}, (tmp_path / "none",))], tmp_path / "kept", 1)
 
 
 class TestPages:
@@ -172,7 +174,7 @@ def test_studies_run(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_table_4_is_near_the_papers() -> None:
     """Alarm at 1,000 rows: the paper's pcmb has precision .99, recall .79; its inter-iamb .93 and .80."""
-    cells = {cell.key: cell for cell in pena2005_table4.cells(Settings())}
+    cells = {cell.key: cell for cell in pena2005_table4.cells(StudySettings())}
     pcmb, inter_iamb = (cells["alarm", 1000, algorithm, 5].answer() for algorithm in ("pcmb", "inter-iamb"))
     assert pcmb["precision"] > 0.95
     assert 0.7 < pcmb["recall"] < 0.88
@@ -195,7 +197,7 @@ def test_exponents() -> None:
     assert exponent == pytest.approx(1.2)
     assert low < 1.19
     assert high > 1.21
-    cells = {cell.key: cell for cell in hpc2010_scaling.cells(Settings(quick=True))}
+    cells = {cell.key: cell for cell in hpc2010_scaling.cells(StudySettings(quick=True))}
     answer = cells["child", 1000, 0].answer()
     assert answer["variables"] == 1000
     counts = np.array([answer[label] for label in hpc2010_scaling.SETTINGS])
@@ -300,16 +302,16 @@ def test_adult_as_uci_ships_it(tmp_path: Path) -> None:
         fastiamb2005._adult(fastiamb2005._files(folder), None)
     (folder / "adult.test.xz").unlink()
     with pytest.raises(serape.DataError, match=r"has no adult\.test"):
-        fastiamb2005.cells(Settings(data=tmp_path))
+        fastiamb2005.cells(StudySettings(data=tmp_path))
     with pytest.raises(serape.DataError, match="has no folder 'adult'"):
-        fastiamb2005.cells(Settings(data=folder))
+        fastiamb2005.cells(StudySettings(data=folder))
 
 
 def test_census_income_is_nominal_and_complete(tmp_path: Path) -> None:
     folder = tmp_path / "census-income"
     folder.mkdir()
     with pytest.raises(serape.DataError, match=r"has no census-income\.csv"):
-        fastiamb2005.cells(Settings(data=tmp_path))
+        fastiamb2005.cells(StudySettings(data=tmp_path))
     path = folder / "census-income.csv"
     rows = [[f"{c}{r % 2}" for c in range(42)] for r in range(8)]
     rows[3][7] = "?"

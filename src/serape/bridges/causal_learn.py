@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from serape.bridges.common import Pair, forbidden_arcs, library, mixed_graph
+from serape.bridges.common import forbidden_arcs, library, mixed_graph
 from serape.bridges.prescreen import prescreened
 from serape.errors import DataError
-from serape.knowledge import Knowledge
+from serape.knowledge import Knowledge, NamePair
 from serape.structure.mixed_edges import arcs_of, undirected_edges
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def export_graph(graph: nx.Graph[str]) -> Any:
 def import_graph(graph: Any) -> nx.DiGraph[str]:
     """Return a `GeneralGraph`, or the graph of a `CausalGraph` (what `pc` returns), as a networkx graph."""
     own = graph.G if hasattr(graph, "G") else graph
-    arcs: list[Pair] = []
-    edges: list[Pair] = []
+    arcs: list[NamePair] = []
+    edges: list[NamePair] = []
     for edge in own.get_graph_edges():
         a, b = edge.get_node1().get_name(), edge.get_node2().get_name()
         marks = edge.get_endpoint1().name, edge.get_endpoint2().name

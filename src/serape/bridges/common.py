@@ -6,12 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from serape.errors import library_or
-from serape.knowledge import Knowledge
+from serape.knowledge import Knowledge, NamePair
 
 if TYPE_CHECKING:
     import networkx as nx
-
-Pair = tuple[str, str]
 
 
 def library(module: str, package: str) -> Any:
@@ -19,7 +17,7 @@ def library(module: str, package: str) -> Any:
     return library_or(module, f"this needs {package}; install it with: pip install {package}")
 
 
-def mixed_graph(nodes: Iterable[str], arcs: Iterable[Pair], edges: Iterable[Pair]) -> nx.DiGraph[str]:
+def mixed_graph(nodes: Iterable[str], arcs: Iterable[NamePair], edges: Iterable[NamePair]) -> nx.DiGraph[str]:
     """Return a graph that has an undirected edge in both directions."""
     import networkx as nx
 
@@ -32,7 +30,7 @@ def mixed_graph(nodes: Iterable[str], arcs: Iterable[Pair], edges: Iterable[Pair
     return graph
 
 
-def forbidden_arcs(knowledge: Knowledge) -> list[Pair]:
+def forbidden_arcs(knowledge: Knowledge) -> list[NamePair]:
     """Return the forbidden arcs; a forbidden pair is two of them."""
     both = [arc for a, b in knowledge.forbidden_pairs for arc in ((a, b), (b, a))]
     return list(dict.fromkeys([*knowledge.forbidden, *both]))

@@ -140,7 +140,7 @@ def study(
     if chosen is None:
         raise OptionError(unknown("study", name, studies.STUDIES))
     name = chosen
-    settings = studies.Settings(quick, data, thread_count(jobs))
+    settings = studies.StudySettings(quick, data, thread_count(jobs))
     with Bar(*Bar.get_default_columns(), MofNCompleteColumn(), console=console(stderr=True)) as bar:
         task = bar.add_task(name, total=None)
         outcome = studies.run(

@@ -10,7 +10,16 @@ import typer
 import serape
 from serape.cli.base import command
 from serape.cli.data_options import DataOptions
-from serape.cli.options import Checkpoint, GraphFiles, Score, SearchOptions, Truth, ask, explains, read_network
+from serape.cli.options import (
+    CheckpointOption,
+    GraphFiles,
+    ScoreOption,
+    SearchOptions,
+    Truth,
+    ask,
+    explains,
+    read_network,
+)
 from serape.errors import OptionError
 
 
@@ -25,9 +34,9 @@ def network(
     data: DataOptions,
     *,
     search: SearchOptions,
-    score: Score = "auto",
+    score: ScoreOption = "auto",
     ess: Annotated[float, typer.Option(help="Equivalent sample size of the BDeu score.")] = 1.0,
-    checkpoint: Checkpoint = None,
+    checkpoint: CheckpointOption = None,
     explain: Annotated[
         list[str] | None, explains("whether two columns are adjacent, in which direction, and why", of_two=True)
     ] = None,

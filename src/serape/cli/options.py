@@ -34,7 +34,7 @@ _TARGET = typer.Option(
 )
 Target = Annotated[str, _TARGET]
 OptionalTarget = Annotated[str | None, _TARGET]
-Checkpoint = Annotated[
+CheckpointOption = Annotated[
     Path | None,
     typer.Option(help="Keep neighbourhoods in this file, so that a stopped run can continue.", rich_help_panel=_TESTS),
 ]
@@ -53,13 +53,15 @@ Report = Annotated[
 Picture = Annotated[
     Path | None, typer.Option(help="Draw the result into this .png, .svg or .pdf file.", rich_help_panel=_OUTPUT)
 ]
-Finds = Annotated[Literal["blanket", "parents-children"], typer.Option(help="What to find.", rich_help_panel=_TESTS)]
+FindsOption = Annotated[
+    Literal["blanket", "parents-children"], typer.Option(help="What to find.", rich_help_panel=_TESTS)
+]
 _RULE = typer.Option(
     help="Two columns are adjacent if both neighbourhoods (and), or one of them (or), contain the other column."
 )
-Rule = Annotated[Literal["and", "or"], _RULE]
+RuleOption = Annotated[Literal["and", "or"], _RULE]
 OptionalRule = Annotated[Literal["and", "or"] | None, _RULE]
-Score = Annotated[
+ScoreOption = Annotated[
     Literal["auto", "bdeu", "bic", "aic", "k2", "gaussian-bic", "gaussian-ebic", "bge", "cg-bic", "cg-ebic"],
     typer.Option(
         help="The score, for algorithms that use one: the first four for categories, the next three for "

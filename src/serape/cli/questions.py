@@ -21,13 +21,13 @@ from serape.cli.app import MODULES
 from serape.cli.base import command, command_later, parameter
 from serape.cli.completion import complete_column
 from serape.cli.data_options import DataOptions
-from serape.cli.options import Checkpoint, Files, GraphFiles, QuestionOptions, Rule, Target, ask, explains
+from serape.cli.options import CheckpointOption, Files, GraphFiles, QuestionOptions, RuleOption, Target, ask, explains
 from serape.cli.settings_options import SettingOptions
 from serape.settings import FIELDS, DataSettings, divided
 
 NAMES = {"joint": "joint_blanket"}
 """The questions whose commands are called otherwise."""
-_SHARED: dict[str, Any] = {"target": Target, "rule": Rule, "checkpoint": Checkpoint}
+_SHARED: dict[str, Any] = {"target": Target, "rule": RuleOption, "checkpoint": CheckpointOption}
 """The options of parameters that several commands have."""
 
 

@@ -11,11 +11,11 @@ from serape.cli.base import command
 from serape.cli.data_options import DataOptions
 from serape.cli.options import (
     Files,
-    Finds,
+    FindsOption,
     OptionalRule,
     OptionalTarget,
     QuestionOptions,
-    Score,
+    ScoreOption,
     SearchOptions,
     Target,
     ask,
@@ -35,7 +35,7 @@ def path(
     data: DataOptions,
     target: Target,
     *,
-    finds: Finds = "blanket",
+    finds: FindsOption = "blanket",
     alpha: Annotated[
         list[float] | None,
         typer.Option(
@@ -85,7 +85,7 @@ def stability(
         ),
     ] = "half",
     rule: OptionalRule = None,
-    score: Score = "auto",
+    score: ScoreOption = "auto",
     threshold: Annotated[
         float | None,
         typer.Option(

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.arrays import Floats
 from serape.checks import is_one_of
 from serape.data.encoding import Encoded, as_codes
 from serape.data.kinds import Kinds
@@ -42,7 +43,6 @@ from serape.types import Missing
 Method = Literal["quantile", "width", "mdl"]
 METHODS: tuple[Method, ...] = ("quantile", "width", "mdl")
 
-Floats = NDArray[np.float64]
 _WORDS = {"quantile": "by quantiles", "width": "by equal width", "mdl": "by minimum description length"}
 
 

@@ -24,7 +24,7 @@ ARCS = (
     ("HeartDisease", "ChestPain"),
     ("Anxiety", "ChestPain"),
 )
-Score = NDArray[np.floating[Any]] | float
+LogOdds = NDArray[np.floating[Any]] | float
 UNRELATED = ("Ward", "Weekday", "Parking")
 
 
@@ -41,12 +41,12 @@ def clinic(rows: int = 5000, seed: int = 0) -> dict[str, NDArray[np.str_]]:
     """Draw patients of an imaginary heart clinic: 14 columns, of which six are the blanket of HeartDisease."""
     random = np.random.default_rng(seed)
 
-    def yes(log_odds: Score) -> NDArray[np.bool_]:
+    def yes(log_odds: LogOdds) -> NDArray[np.bool_]:
         chance = 1 / (1 + np.exp(-np.broadcast_to(np.asarray(log_odds, np.float64), rows)))
         truth: NDArray[np.bool_] = random.random(rows) < chance
         return truth
 
-    def graded(score: Score) -> NDArray[np.int64]:
+    def graded(score: LogOdds) -> NDArray[np.int64]:
         """Return grades from 0 to 2, higher for a higher score."""
         return yes(np.asarray(score)).astype(np.int64) + yes(np.asarray(score) - 0.5)
 

@@ -25,21 +25,18 @@ class Memory:
         self._max_bytes = max_bytes
         self._kept: dict[Hashable, tuple[Any, int]] = {}
         self._lock = Lock()
-
-    @property
-    def nbytes(self) -> int:
+        self.nbytes = 0
         """The size of what is kept."""
-        return sum(size for _, size in self._kept.values())
 
-    def keep(self, key: Hashable, make: Callable[[], T], nbytes: int = 0) -> T:
-        """Return what was made under a key; if it is not kept, make it. `nbytes` is its size.
+    def keep(self, key: Hashable, make: Callable[[], T], nbytes: int | Callable[[T], int] = 0) -> T:
+        """Return what was made under a key; if it is not kept, make it. `nbytes` is its size, or returns that.
 
         Two threads that ask at once may both make it.
         """
         found = self.get(key)
         if found is None:
             found = make()
-            self.put(key, found, nbytes)
+            self.put(key, found, nbytes(found) if callable(nbytes) else nbytes)
         return found  # type: ignore[no-any-return]
 
     def put(self, key: Hashable, made: Any, nbytes: int = 0) -> None:
@@ -48,10 +45,10 @@ class Memory:
         if size > self._max_bytes:
             return
         with self._lock:
-            self._kept.pop(key, None)
+            self.nbytes += size - self._kept.pop(key, (None, 0))[1]
             self._kept[key] = made, size
             while self.nbytes > self._max_bytes:
-                del self._kept[next(iter(self._kept))]
+                self.nbytes -= self._kept.pop(next(iter(self._kept)))[1]
 
     def get(self, key: Hashable) -> Any:
         """Return what is kept under a key, or None."""

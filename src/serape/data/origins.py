@@ -13,9 +13,8 @@ from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from serape.arrays import Floats
 
 
 class Extent(NamedTuple):

@@ -17,7 +17,7 @@ MAX_VALUES = 1 << 28
 
 _BLOCK = 2048  # columns stored together
 
-Rows = NDArray[np.int64]
+RowPositions = NDArray[np.int64]
 
 
 class Resampler:
@@ -56,11 +56,11 @@ class Resampler:
             return table.weights.rows
         return table.rows
 
-    def rows_in(self, units: Rows) -> int:
+    def rows_in(self, units: RowPositions) -> int:
         """Return how many rows some units have."""
         return len(units) if self.table.groups is None else int(np.bincount(self.table.groups)[units].sum())
 
-    def draw_units(self, units: Rows) -> Table:
+    def draw_units(self, units: RowPositions) -> Table:
         """Return a table of some units, in ascending order, some of which may be repeated."""
         table = self.table
         if table.groups is not None:
@@ -74,7 +74,7 @@ class Resampler:
         drawn.weights = replace(table.weights, values=frequencies[frequencies > 0].astype(np.float64))
         return drawn
 
-    def draw(self, rows: Rows) -> Table:
+    def draw(self, rows: RowPositions) -> Table:
         """Return a table of these rows, some of which may be repeated; kinds and levels stay the same."""
         if self._parts is None:
             return self.table.part(range(len(self.table.names)), rows)

@@ -28,7 +28,7 @@ from serape.data.preparing import prepared
 from serape.data.provenance import Provenance, how_made
 from serape.data.reading import ReadOptions, read
 from serape.data.reading.header import with_first_line_note
-from serape.data.variables import Variable, Variables, position_of, refuse_removed
+from serape.data.variables import Variable, VariableView, position_of, refuse_removed
 from serape.data.weights import Weights, check_same_rows
 from serape.errors import DataError, OptionError, embedded, n_shown
 from serape.markup import plain
@@ -176,7 +176,7 @@ class Table:
     @property
     def variables(self) -> Mapping[str, Variable]:
         """All columns by name, in the table's order."""
-        return Variables(self)
+        return VariableView(self)
 
     @cached_property
     def memory(self) -> Memory:

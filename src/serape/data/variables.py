@@ -71,7 +71,7 @@ def refuse_removed(variable: str, made: Mapping[str, Any]) -> None:
         raise OptionError(f"the column {variable!r} is ignored, as asked; remove it from the ignored columns")
 
 
-class Variables(Mapping[str, Variable]):
+class VariableView(Mapping[str, Variable]):
     """A view of a table's columns; a `Variable` is made when it is looked up."""
 
     def __init__(self, table: Table) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.distributed import shards
-from serape.distributed.shards import Borrowed, Positions, Question
+from serape.distributed.shards import Borrowed, SentPositions, ShardQuestion
 from serape.distributed.waiting import POLL, gathered, submitted
 from serape.independence.outcomes import Poll
 
@@ -57,7 +57,7 @@ class Asked(NamedTuple):
     settings: tuple[Any, ...] = ()
 
 
-class Part(NamedTuple):
+class ShardAnswer(NamedTuple):
     """What one shard answered: the places of its candidates in the question, and the answer."""
 
     places: NDArray[np.intp]
@@ -100,7 +100,7 @@ class Cluster:
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
-    def ask(self, asked: Sequence[Asked], poll: Poll | None = None) -> list[list[list[Part]]]:
+    def ask(self, asked: Sequence[Asked], poll: Poll | None = None) -> list[list[list[ShardAnswer]]]:
         """Return the answers to questions, by question, part of the rows and shard that holds candidates."""
         mine = _Waiting(asked)
         with self._changed:
@@ -136,7 +136,7 @@ class Cluster:
             one.found = found[begin : begin + len(one.asked)]
             begin += len(one.asked)
 
-    def _round(self, every: Sequence[Asked], poll: Poll | None) -> list[list[list[Part]]]:
+    def _round(self, every: Sequence[Asked], poll: Poll | None) -> list[list[list[ShardAnswer]]]:
         """Send questions to the shards: those of one function and settings to one shard in one task."""
         needed = sorted({x for asked in every for x in (asked.target, *asked.given)})
         waiting: list[tuple[Any, int, list[tuple[int, NDArray[np.intp]]]]] = []  # task, part, questions and places
@@ -151,17 +151,17 @@ class Cluster:
                         groups.setdefault((asked.function, asked.settings), []).append((k, places))
                 for (function, settings), own in groups.items():
                     questions = [
-                        Question(every[k].target, Positions.of(every[k].candidates[places]), every[k].given)
+                        ShardQuestion(every[k].target, SentPositions.of(every[k].candidates[places]), every[k].given)
                         for k, places in own
                     ]
                     sent += sum(q.candidates.nbytes + 4 * (1 + len(q.given)) for q in questions)
                     task = self.submit(function, self.grid[part][block], questions, *settings, *lent)
                     waiting.append((task, part, own))
         answers = self.gather([task for task, _, _ in waiting], poll)
-        found: list[list[list[Part]]] = [[[] for _ in self.grid] for _ in every]
+        found: list[list[list[ShardAnswer]]] = [[[] for _ in self.grid] for _ in every]
         for (_, part, own), of_task in zip(waiting, answers, strict=True):
             for (k, places), answer in zip(own, of_task, strict=True):
-                found[k][part].append(Part(places, answer))
+                found[k][part].append(ShardAnswer(places, answer))
                 self.traffic.received += answer.nbytes
         self.traffic.sent += sent
         return found
@@ -206,11 +206,11 @@ class _Waiting:
 
     def __init__(self, asked: Sequence[Asked]) -> None:
         self.asked = asked
-        self.found: list[list[list[Part]]] = []
+        self.found: list[list[list[ShardAnswer]]] = []
         self.error: BaseException | None = None
         self.is_done = False
 
-    def result(self) -> list[list[list[Part]]]:
+    def result(self) -> list[list[list[ShardAnswer]]]:
         """Return the answers, or raise the error that ended the round."""
         if self.error is not None:
             raise self.error

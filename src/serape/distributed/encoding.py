@@ -57,7 +57,7 @@ class Facts(NamedTuple):
     """Of declared levels, those that occur."""
 
 
-class Description(NamedTuple):
+class ColumnEncoding(NamedTuple):
     """The encoding of a column in all places."""
 
     kind: Kind
@@ -105,24 +105,24 @@ def _numbers(values: NDArray[np.float64], *, whole: bool) -> Numbers | None:
     )
 
 
-def merged(parts: Sequence[Facts], places: Sequence[str]) -> Description:
+def merged(parts: Sequence[Facts], places: Sequence[str]) -> ColumnEncoding:
     """Return the encoding that a reader of all parts, in this order, would have chosen."""
     name, first = parts[0].name, parts[0]
     if len(parts) == 1:
-        return Description(first.kind, first.reason, first.levels, first.declared, _is_numbers(first))
+        return ColumnEncoding(first.kind, first.reason, first.levels, first.declared, _is_numbers(first))
     known = {part.sort for part in parts if part.sort != "nothing"}
     asked = [part.kind for part in parts if part.reason == AS_ASKED]
     kind = asked[0] if len(asked) == len(parts) and len(set(asked)) == 1 else None
     typical = next((part for part in parts if part.sort != "nothing"), first)
     if not known or known <= {"days"}:
-        return Description(typical.kind, typical.reason, typical.levels, typical.declared, _is_numbers(typical))
+        return ColumnEncoding(typical.kind, typical.reason, typical.levels, typical.declared, _is_numbers(typical))
     if known <= {"whole", "real"}:
         if kind is not None:
-            return Description(kind, AS_ASKED, (), declared=False, as_numbers=True)
+            return ColumnEncoding(kind, AS_ASKED, (), declared=False, as_numbers=True)
         return _merged_numbers(parts, whole=known == {"whole"})
     if known == {"truth"}:
         levels = tuple(sorted({level for part in parts for level in part.levels}))
-        return Description(kind or "boolean", typical.reason, levels, declared=False, as_numbers=False)
+        return ColumnEncoding(kind or "boolean", typical.reason, levels, declared=False, as_numbers=False)
     if known <= {"labels"}:
         return _merged_labels(parts, kind)
     odd = next(k for k, part in enumerate(parts) if part.sort not in ("nothing", typical.sort))
@@ -136,21 +136,21 @@ def _is_numbers(part: Facts) -> bool:
     return part.sort in ("whole", "real", "days") and not part.levels
 
 
-def _merged_numbers(parts: Sequence[Facts], *, whole: bool) -> Description:
+def _merged_numbers(parts: Sequence[Facts], *, whole: bool) -> ColumnEncoding:
     found = [part.numbers for part in parts if part.numbers is not None]
     low, high = min(part.low for part in found), max(part.high for part in found)
     if not whole:
         proportion = low >= 0 and low < high <= 1 and any(part.between_0_and_1 for part in found)
-        return Description("proportion" if proportion else "continuous", "real numbers", (), False, True)
+        return ColumnEncoding("proportion" if proportion else "continuous", "real numbers", (), False, True)
     if all(part.levels for part in parts if part.numbers is not None):
         levels = tuple(sorted({level for part in parts for level in part.levels}))
         if len(levels) <= FEW_LEVELS:
-            return Description("categorical", f"whole numbers, {len(levels)} distinct", levels, False, False)
+            return ColumnEncoding("categorical", f"whole numbers, {len(levels)} distinct", levels, False, False)
     if _number_the_rows(found, int(low), int(high)):
-        return Description("identifier", "whole numbers that number the rows", (), False, True)
+        return ColumnEncoding("identifier", "whole numbers that number the rows", (), False, True)
     smallest = sorted({value for part in found for value in (part.low, part.second)})
     kind: Kind = "count" if low >= 0 and smallest[1] <= MAX_SMALL else "continuous"
-    return Description(kind, f"whole numbers, more than {FEW_LEVELS} distinct", (), False, True)
+    return ColumnEncoding(kind, f"whole numbers, more than {FEW_LEVELS} distinct", (), False, True)
 
 
 def _number_the_rows(found: Sequence[Numbers], low: int, high: int) -> bool:
@@ -179,26 +179,28 @@ def _consecutive_sums(low: int, high: int) -> tuple[int, ...]:
     return tuple((a - b) % 2**64 for a, b in zip(up_to(high), up_to(low - 1), strict=True))
 
 
-def _merged_labels(parts: Sequence[Facts], kind: Kind | None) -> Description:
+def _merged_labels(parts: Sequence[Facts], kind: Kind | None) -> ColumnEncoding:
     name = parts[0].name
     labels = list(dict.fromkeys(level for part in parts for level in part.levels))
     if all(part.declared for part in parts):
         same = all(part.levels == parts[0].levels for part in parts)
         found: Kind = kind or ("ordinal" if same and parts[0].kind == "ordinal" else "categorical")
         reason = AS_ASKED if kind else f"{len(labels)} {'ordered' if found == 'ordinal' else 'declared'} categories"
-        return Description(found, reason, tuple(labels), declared=True, as_numbers=False)
+        return ColumnEncoding(found, reason, tuple(labels), declared=True, as_numbers=False)
     rows = sum(part.rows - part.gaps for part in parts)
     levels = sorted_labels(labels)
     if kind is None and names_rows(len(levels), rows):
         reason = f"text, {len(levels):,} distinct values in {rows:,} rows"
-        return Description("identifier", reason, tuple(levels), declared=False, as_numbers=True)
+        return ColumnEncoding("identifier", reason, tuple(levels), declared=False, as_numbers=True)
     if kind != "identifier":
         check_levels(name, len(levels))
     reason = AS_ASKED if kind else "text"
-    return Description(kind or kind_of_labels(levels), reason, tuple(levels), False, kind in ("identifier", "ordinal"))
+    return ColumnEncoding(
+        kind or kind_of_labels(levels), reason, tuple(levels), False, kind in ("identifier", "ordinal")
+    )
 
 
-def encoded_as(column: Encoded, asked: Description) -> Encoded:
+def encoded_as(column: Encoded, asked: ColumnEncoding) -> Encoded:
     """Encode a part of a column by the description of the whole."""
     missing = missing_or_none(column.missing)
     kind, reason, levels = asked.kind, asked.reason, asked.levels
@@ -216,7 +218,7 @@ def encoded_as(column: Encoded, asked: Description) -> Encoded:
     return Encoded(kind, reason, levels, as_codes(indices, len(levels)), missing=missing, declared=True)
 
 
-def with_gap_level(described: Description, parts: Sequence[Facts]) -> Description:
+def with_gap_level(described: ColumnEncoding, parts: Sequence[Facts]) -> ColumnEncoding:
     """Return the encoding with one more level for missing values, if there are any."""
     if not any(part.gaps for part in parts):
         return described
@@ -228,7 +230,7 @@ def with_gap_level(described: Description, parts: Sequence[Facts]) -> Descriptio
     return described._replace(levels=(*described.levels, None))
 
 
-def is_constant(described: Description, parts: Sequence[Facts]) -> bool:
+def is_constant(described: ColumnEncoding, parts: Sequence[Facts]) -> bool:
     """Return whether a column has only one value."""
     if described.as_numbers:
         found = [part.numbers for part in parts if part.numbers is not None]

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from serape._core import Counts
+from serape.arrays import Candidates
 from serape.distributed import shards
 from serape.distributed.adding import added
-from serape.distributed.cluster import Asked, Part
-from serape.engines.base import Columns, Gram
+from serape.distributed.cluster import Asked, ShardAnswer
+from serape.engines.base import Gram
 from serape.independence.outcomes import as_positions
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class ClusterEngine:
         self.rows = table.rows
         self._expected: dict[tuple[int, bytes, tuple[int, ...]], Counts] = {}
 
-    def expect(self, questions: Sequence[tuple[int, Columns, Sequence[int]]]) -> None:
+    def expect(self, questions: Sequence[tuple[int, Candidates, Sequence[int]]]) -> None:
         """Ask in one round for counts that `counts` will be asked for; each is forgotten once it is used."""
         asked = [Asked(shards.count, x, as_positions(xs), tuple(map(int, given))) for x, xs, given in questions]
         found = self.table.cluster.ask(asked) if asked else []
@@ -40,14 +41,14 @@ class ClusterEngine:
         """Return how many levels a categorical column has; 0 if it is numeric."""
         return self.table.levels(column)
 
-    def counts(self, target: int, candidates: Columns, given: Sequence[int] = ()) -> Counts:
+    def counts(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> Counts:
         """Count each candidate with the target in the strata of the conditioning set."""
         expected = self._expected.pop((int(target), as_positions(candidates).tobytes(), tuple(map(int, given))), None)
         if expected is not None:
             return expected
         return self.counts_of_sets(target, candidates, [given])[0]
 
-    def counts_of_sets(self, target: int, candidates: Columns, sets: Sequence[Sequence[int]]) -> list[Counts]:
+    def counts_of_sets(self, target: int, candidates: Candidates, sets: Sequence[Sequence[int]]) -> list[Counts]:
         """Do as `counts` does for each of several conditioning sets, in one round."""
         xs = as_positions(candidates)
         asked = [Asked(shards.count, target, xs, tuple(map(int, given))) for given in sets]
@@ -56,7 +57,9 @@ class ClusterEngine:
             for one, parts in zip(asked, self.table.cluster.ask(asked), strict=True)
         ]
 
-    def _added(self, target: int, xs: np.ndarray, given: Sequence[int], parts: Sequence[Sequence[Part]]) -> Counts:
+    def _added(
+        self, target: int, xs: np.ndarray, given: Sequence[int], parts: Sequence[Sequence[ShardAnswer]]
+    ) -> Counts:
         pieces = [(one.places, one.answer) for part in parts for one in part]
         return added(
             pieces,
@@ -66,7 +69,7 @@ class ClusterEngine:
             candidate_levels=[self.levels(int(x)) for x in xs] or [1],
         )
 
-    def gram(self, columns: Columns, others: Columns) -> Gram:
+    def gram(self, columns: Candidates, others: Candidates) -> Gram:
         """Return the sums of numeric columns, of others, and of the products of each with each, in one round.
 
         Columns that were not asked for before need another round, for an origin that is the same in all parts.

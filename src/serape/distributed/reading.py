@@ -20,8 +20,8 @@ from serape.data.reading.sources import are_paths
 from serape.data.table import Table
 from serape.distributed import pieces, shards
 from serape.distributed.cluster import Cluster, is_wide
-from serape.distributed.encoding import Description, Facts, is_constant, merged, with_gap_level
-from serape.distributed.table import ClusterTable, Descriptions
+from serape.distributed.encoding import ColumnEncoding, Facts, is_constant, merged, with_gap_level
+from serape.distributed.table import ClusterTable, ColumnEncodings
 from serape.distributed.waiting import gathered, number_of_threads, submitted
 from serape.errors import DataError, OptionError, row_text
 from serape.progress import Sayer
@@ -32,22 +32,22 @@ Split = Literal["auto", "rows", "columns", "both"]
 
 
 @dataclass(frozen=True)
-class Shape:
+class GridShape:
     """Into how many parts the rows, and into how many blocks the columns are divided."""
 
     parts: int
     blocks: int
 
 
-def choose_shape(split: object, rows: int, columns: int, workers: int) -> Shape:
+def choose_shape(split: object, rows: int, columns: int, workers: int) -> GridShape:
     """Return how a table of this size is divided among so many workers."""
     if split not in ("auto", "rows", "columns", "both"):
         raise OptionError(f"{setting('split', split)} is not known; use 'auto', 'rows', 'columns' or 'both'")
     if split == "auto":
         split = "columns" if is_wide(rows, columns) else "rows"
     if split == "both":
-        return Shape(min(rows, max(2, workers // 2)), min(columns, 2))
-    return Shape(min(rows, workers), 1) if split == "rows" else Shape(1, min(columns, workers))
+        return GridShape(min(rows, max(2, workers // 2)), min(columns, 2))
+    return GridShape(min(rows, workers), 1) if split == "rows" else GridShape(1, min(columns, workers))
 
 
 def table_on_cluster(
@@ -135,7 +135,7 @@ def _from_table(
                 arguments = (part, None, (0, last - first), first)
             line.append(submitted(client, shards.shard_of_table, *arguments))
         grid.append(line)
-    described = Descriptions(
+    described = ColumnEncodings(
         table._kinds, table._reasons, table._levels, table._declared, table.continuous, table.notes
     )
     constant = {k: table.is_constant(k) for k in {*table._values, *table._declared}}
@@ -222,7 +222,7 @@ def _from_pieces(
     constant = {k: is_constant(d, own) for k, (d, own) in enumerate(zip(described, by_column, strict=True))}
     made = how_made(source if isinstance(source, str | PathLike) else None, settings)
     cluster = Cluster(client, grid, starts, in_parts, timeout)
-    return ClusterTable.of_cluster(cluster, names, Descriptions.of(described), made, notes, constant)
+    return ClusterTable.of_cluster(cluster, names, ColumnEncodings.of(described), made, notes, constant)
 
 
 def _refuse_gaps(by_column: Sequence[Sequence[Facts]]) -> None:
@@ -242,7 +242,7 @@ def _refuse_gaps(by_column: Sequence[Sequence[Facts]]) -> None:
             )
 
 
-def _with_ranks(described: list[Description], by_part: Sequence[Sequence[Facts]]) -> list[Description]:
+def _with_ranks(described: list[ColumnEncoding], by_part: Sequence[Sequence[Facts]]) -> list[ColumnEncoding]:
     """Return ranks as numbers: several columns of consecutive numbers, each in another order, number no rows."""
     ranks = []
     for k, own in enumerate(described):

@@ -19,7 +19,7 @@ from serape.data.columns import Columns
 from serape.data.origins import Extent, Origin
 from serape.data.slicing import column_range
 from serape.data.table import Table
-from serape.distributed.encoding import Description, encoded_as
+from serape.distributed.encoding import ColumnEncoding, encoded_as
 from serape.engines.base import Gram
 from serape.independence.answering import at_once
 from serape.independence.backends import Shape
@@ -48,7 +48,7 @@ class Shard:
         return np.asarray(positions, np.uint32) - np.uint32(self.first)
 
 
-def shard_of_columns(columns: Columns, described: Sequence[Description], first: int) -> Shard:
+def shard_of_columns(columns: Columns, described: Sequence[ColumnEncoding], first: int) -> Shard:
     """Encode and pack a part of the data."""
     encoded = [encoded_as(column, asked) for column, asked in zip(columns.encoded, described, strict=True)]
     return Shard(Table.of_columns(Columns(columns.names, columns.rows, encoded)), first)
@@ -100,7 +100,7 @@ def joined_rows(parts: Sequence[Table]) -> Table:
 # --- questions --------------------------------------------------------------------------------------------------------
 
 
-class Positions(NamedTuple):
+class SentPositions(NamedTuple):
     """Positions in ascending order: those from one up to another, but for some; or any, in any order."""
 
     begin: int
@@ -109,7 +109,7 @@ class Positions(NamedTuple):
     """The positions that are left out; all positions if `end` is 0."""
 
     @classmethod
-    def of(cls, positions: NDArray[np.uint32]) -> Positions:
+    def of(cls, positions: NDArray[np.uint32]) -> SentPositions:
         """Return positions in the form that is smaller to send."""
         if len(positions) and bool((positions[1:] > positions[:-1]).all()):
             begin, end = int(positions[0]), int(positions[-1]) + 1
@@ -133,11 +133,11 @@ class Positions(NamedTuple):
         return 8 + self.listed.nbytes
 
 
-class Question(NamedTuple):
+class ShardQuestion(NamedTuple):
     """Candidates, columns of one shard, to be tested or counted with a target given a set."""
 
     target: int
-    candidates: Positions
+    candidates: SentPositions
     given: tuple[int, ...]
 
 
@@ -184,7 +184,7 @@ def _near(shard: Shard, borrowed: Sequence[Borrowed], variables: Sequence[int]) 
     return joined_columns(borrowed, variables), list(range(len(variables)))
 
 
-def count(shard: Shard, questions: Sequence[Question], *borrowed: Borrowed) -> list[PartCounts]:
+def count(shard: Shard, questions: Sequence[ShardQuestion], *borrowed: Borrowed) -> list[PartCounts]:
     """Count candidates of a shard with targets and conditioning sets that are borrowed."""
     found = []
     for target, positions, given in questions:
@@ -196,7 +196,7 @@ def count(shard: Shard, questions: Sequence[Question], *borrowed: Borrowed) -> l
     return found
 
 
-class Answers(NamedTuple):
+class ScreenArrays(NamedTuple):
     """The answers of a screen, as arrays; one value stands for equal ones."""
 
     statistic: NDArray[np.float64]
@@ -212,7 +212,7 @@ class Answers(NamedTuple):
         dof: NDArray[np.float64],
         reliable: NDArray[np.bool_],
         log_p: NDArray[np.float64] | None = None,
-    ) -> Answers:
+    ) -> ScreenArrays:
         """Return answers in the form that is smaller to send."""
         return cls(statistic, _once(dof), _once(reliable), log_p)
 
@@ -227,7 +227,7 @@ def _once(values: NDArray[Any]) -> NDArray[Any]:
     return values[:1] if len(values) and bool((values == values[0]).all()) else values
 
 
-def screen(shard: Shard, questions: Sequence[Question], recipe: Recipe, *borrowed: Borrowed) -> list[Answers]:
+def screen(shard: Shard, questions: Sequence[ShardQuestion], recipe: Recipe, *borrowed: Borrowed) -> list[ScreenArrays]:
     """Test candidates of a shard, which has all rows, against targets given sets that are borrowed."""
     found = []
     for target, positions, given in questions:
@@ -238,11 +238,11 @@ def screen(shard: Shard, questions: Sequence[Question], recipe: Recipe, *borrowe
         ask = at_once(test, _ELSEWHERE)
         if ask is not None:
             answers = ask(shard.table.packed, at, local, places)
-            found.append(Answers.of(*answers.arrays()))
+            found.append(ScreenArrays.of(*answers.arrays()))
             continue
         if not borrowed:
             screened = test.screen(at, local, places)
-            found.append(Answers.of(screened.statistic, screened.dof, screened.reliable, screened.log_p))
+            found.append(ScreenArrays.of(screened.statistic, screened.dof, screened.reliable, screened.log_p))
             continue
         columns = {x: (small, k) for k, x in enumerate([target, *given])}
         columns |= {int(x): (shard.table, int(k)) for x, k in zip(candidates, local, strict=True)}
@@ -253,7 +253,7 @@ def screen(shard: Shard, questions: Sequence[Question], recipe: Recipe, *borrowe
         every = recipe.make(Table.of_columns(Columns(names, small.rows, encoded)))
         xs = np.array([place[int(x)] for x in candidates], np.uint32)
         screened = every.screen(place[target], xs, [place[z] for z in given])
-        found.append(Answers.of(screened.statistic, screened.dof, screened.reliable, screened.log_p))
+        found.append(ScreenArrays.of(screened.statistic, screened.dof, screened.reliable, screened.log_p))
     return found
 
 
@@ -289,7 +289,9 @@ class DistinctRows(NamedTuple):
         return self.rows.nbytes + self.times.nbytes
 
 
-def distinct_rows(shard: Shard, questions: Sequence[Question], most: int, *borrowed: Borrowed) -> list[DistinctRows]:
+def distinct_rows(
+    shard: Shard, questions: Sequence[ShardQuestion], most: int, *borrowed: Borrowed
+) -> list[DistinctRows]:
     """Return the rows that occur in the target and the set of each question, unless there are more than `most`."""
     return [_distinct(*_near(shard, borrowed, [q.target, *q.given]), most) for q in questions]
 

@@ -19,7 +19,7 @@ from serape.data.provenance import Provenance, fingerprint
 from serape.data.table import Table
 from serape.distributed import shards
 from serape.distributed.cluster import Cluster, Traffic
-from serape.distributed.encoding import Description
+from serape.distributed.encoding import ColumnEncoding
 from serape.distributed.shards import joined_columns, joined_rows
 from serape.errors import DataError
 
@@ -27,7 +27,7 @@ MAX_FETCHED = 1 << 30
 """Bytes of columns that are fetched at once, as codes of one byte and numbers of eight."""
 
 
-class Descriptions(NamedTuple):
+class ColumnEncodings(NamedTuple):
     """How the columns of a table are encoded."""
 
     kinds: Sequence[Kind]
@@ -39,7 +39,7 @@ class Descriptions(NamedTuple):
     """What to say about the columns, if it is known."""
 
     @classmethod
-    def of(cls, described: Sequence[Description]) -> Descriptions:
+    def of(cls, described: Sequence[ColumnEncoding]) -> ColumnEncodings:
         """Return the descriptions of single columns together."""
         return cls(
             [d.kind for d in described],
@@ -60,7 +60,7 @@ class ClusterTable(Table):
 
     @classmethod
     def of_cluster(
-        cls, cluster: Cluster, names: Sequence[str], described: Descriptions, made: Mapping[str, Any],
+        cls, cluster: Cluster, names: Sequence[str], described: ColumnEncodings, made: Mapping[str, Any],
         reading_notes: Sequence[str], constant: Mapping[int, bool],
     ) -> ClusterTable:  # fmt: skip
         """Return the table of shards whose columns are encoded as described."""

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape._core import Counts
-
-Columns = Sequence[int] | NDArray[np.uint32]
+from serape.arrays import Candidates
 
 
 class Gram(NamedTuple):
@@ -47,16 +46,16 @@ class Engine(Protocol):
     def levels(self, column: int) -> int:
         """Return how many levels a categorical column has, declared ones included; 0 if it is numeric."""
 
-    def counts(self, target: int, candidates: Columns, given: Sequence[int] = ()) -> Counts:
+    def counts(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> Counts:
         """Count each candidate with the target in the strata of the conditioning set.
 
         Without candidates, count the target alone, as with one candidate of one level.
         """
 
-    def counts_of_sets(self, target: int, candidates: Columns, sets: Sequence[Sequence[int]]) -> list[Counts]:
+    def counts_of_sets(self, target: int, candidates: Candidates, sets: Sequence[Sequence[int]]) -> list[Counts]:
         """Do as `counts` does for each of several conditioning sets; what a GPU or a cluster does in one go."""
 
-    def gram(self, columns: Columns, others: Columns) -> Gram:
+    def gram(self, columns: Candidates, others: Candidates) -> Gram:
         """Return the sums of numeric columns, of others, and of the products of each with each.
 
         Every column is measured from an origin near its middle, in a unit near its spread, the same for all rows and

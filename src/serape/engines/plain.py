@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from serape._core import Counts
+from serape.arrays import Candidates
 from serape.data.origins import measured_columns
 from serape.data.table import Table
-from serape.engines.base import Columns, Gram
+from serape.engines.base import Gram
 
 
 class PlainEngine:
@@ -27,7 +28,7 @@ class PlainEngine:
         """Return how many levels a categorical column has; 0 if it is numeric."""
         return self.table.levels(column)
 
-    def counts(self, target: int, candidates: Columns, given: Sequence[int] = ()) -> Counts:
+    def counts(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> Counts:
         """Count each candidate with the target in the strata of the conditioning set."""
         stratum = np.zeros(self.rows, np.int64)
         for z in given:
@@ -45,11 +46,11 @@ class PlainEngine:
             cells=np.concatenate(cells),
         )
 
-    def counts_of_sets(self, target: int, candidates: Columns, sets: Sequence[Sequence[int]]) -> list[Counts]:
+    def counts_of_sets(self, target: int, candidates: Candidates, sets: Sequence[Sequence[int]]) -> list[Counts]:
         """Do as `counts` does for each of several conditioning sets."""
         return [self.counts(target, candidates, given) for given in sets]
 
-    def gram(self, columns: Columns, others: Columns) -> Gram:
+    def gram(self, columns: Candidates, others: Candidates) -> Gram:
         """Return the sums of numeric columns, of others, and of the products of each with each."""
         x, y = (measured_columns(self.table, some).T for some in (columns, others))
         sums, other_sums = (np.array([math.fsum(a) for a in some]) for some in (x, y))

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape._core import Counts
+from serape.arrays import Candidates
 from serape.data.origins import measured_columns
 from serape.data.table import Table
-from serape.engines.base import Columns, Gram
+from serape.engines.base import Gram
 
 Labels = NDArray[np.int64]
 
@@ -80,7 +81,7 @@ class WeightedEngine:
         """Return how many levels a categorical column has; 0 if it is numeric."""
         return self.table.levels(column)
 
-    def counts(self, target: int, candidates: Columns, given: Sequence[int] = ()) -> Counts:
+    def counts(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> Counts:
         """Count each candidate with the target in the strata of the conditioning set."""
         own = self._weighted.divided(self._weighted.strata(given), target)
         xs = [int(x) for x in candidates]
@@ -94,11 +95,11 @@ class WeightedEngine:
             cells=np.concatenate(cells),
         )
 
-    def counts_of_sets(self, target: int, candidates: Columns, sets: Sequence[Sequence[int]]) -> list[Counts]:
+    def counts_of_sets(self, target: int, candidates: Candidates, sets: Sequence[Sequence[int]]) -> list[Counts]:
         """Do as `counts` does for each of several conditioning sets."""
         return [self.counts(target, candidates, given) for given in sets]
 
-    def gram(self, columns: Columns, others: Columns) -> Gram:
+    def gram(self, columns: Candidates, others: Candidates) -> Gram:
         """Return the sums of numeric columns, of others, and of the products of each with each."""
         assert self.table.weights is not None
         weights = self.table.weights.values

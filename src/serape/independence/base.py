@@ -1,11 +1,13 @@
 """What every independence test offers.
 
-A test answers "is X ⊥ Y | Z?". Algorithms ask in batches, of which there are four kinds:
+A test answers "is X ⊥ Y | Z?". Algorithms ask in batches, of which there are four patterns, as `backends` names them:
 
-- `screen`: one conditioning set, many candidates (`screens`: several of these);
-- `first_dependent`: the same, in order, until a candidate is dependent;
-- `search_subsets`: many conditioning sets, drawn from a pool (`weakest` and `separate` are its two usual forms);
-- `test_each_given_rest`: each of some variables given the others.
+- *screen*: many candidates given one set: `screen`, `first_dependent`, which stops at a dependent one, and `screens`,
+  for several sets;
+- *subsets*: many candidates, each given sets drawn from a pool: `search_subsets` (`weakest` and `separate` are its two
+  usual forms);
+- *each given the rest*: each of some variables given the others: `test_each_given_rest`;
+- *pairs*: targets with all variables given nothing, each pair once: `marginals`.
 
 A new test supplies `test` alone: the base class builds the batches on it. A faster test overrides them and must give
 the same answers. Variables are positions in `variables` throughout.
@@ -203,7 +205,21 @@ class IndependenceTest(ABC):
             )
         return np.asarray(statistic / (2.0 * np.asarray(rows)))
 
-    # --- batch questions -----------------------------------------------------------------------------------------
+    # --- ahead of many questions ----------------------------------------------------------------------------------
+
+    def expect(self, targets: Collection[int], *, threads: int = 1, poll: Poll | None = None) -> None:
+        """Prepare for questions about these targets, if that is quicker for many than for one after another."""
+        del targets, threads, poll
+
+    def expect_screens(self, questions: Sequence[tuple[int, Candidates, Sequence[int]]]) -> None:
+        """Prepare for screens of a target, candidates and a set each: a test of data elsewhere asks for all at once."""
+        del questions
+
+    def expect_subsets(self, questions: Sequence[Collection[int]]) -> None:
+        """Prepare for subset searches, each among some variables: a test of data elsewhere asks for all at once."""
+        del questions
+
+    # --- the four patterns ----------------------------------------------------------------------------------------
 
     def screen(
         self,
@@ -223,17 +239,18 @@ class IndependenceTest(ABC):
                 poll()
         return as_screen_result(candidates, given, outcomes)
 
-    def expect(self, targets: Collection[int], *, threads: int = 1, poll: Poll | None = None) -> None:
-        """Prepare for questions about these targets, if that is quicker for many than for one after another."""
-        del targets, threads, poll
-
-    def expect_screens(self, questions: Sequence[tuple[int, Candidates, Sequence[int]]]) -> None:
-        """Prepare for screens of a target, candidates and a set each: a test of data elsewhere asks for all at once."""
-        del questions
-
-    def expect_subsets(self, questions: Sequence[Collection[int]]) -> None:
-        """Prepare for subset searches, each among some variables: a test of data elsewhere asks for all at once."""
-        del questions
+    def first_dependent(
+        self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
+    ) -> ScreenResult:
+        """Test the candidates in order until one is dependent; its answer, if there is one, is the last."""
+        outcomes: list[Outcome] = []
+        for x in candidates:
+            outcomes.append(self.test(int(x), target, given))
+            if poll is not None:
+                poll()
+            if outcomes[-1].reliable and outcomes[-1].log_p <= log_alpha:
+                break
+        return as_screen_result(candidates[: len(outcomes)], given, outcomes)
 
     def working_set(self, among: NDArray[np.uint32]) -> Callable[..., ScreenResult]:
         """Return a function that screens some of these candidates, as `screen` does; they are in the table's order.
@@ -265,52 +282,6 @@ class IndependenceTest(ABC):
             for name in ("xs", "statistic", "dof", "reliable", "log_p")
         )
         return ScreenResult(xs, (), statistic, dof, reliable, log_p), tally
-
-    def marginals(
-        self, targets: Sequence[int], forbidden: Callable[[int], Collection[int]] | None = None, *, threads: int = 1
-    ) -> dict[int, ScreenResult]:
-        """Test each target against all variables given nothing, each pair once.
-
-        `forbidden` returns the forbidden members of a target: they are not tested. Each screen covers
-        all variables; those that were not tested are not reliable.
-        """
-        count = len(self.variables)
-        all_variables = np.arange(count, dtype=np.uint32)
-        statistic, dof, log_p = (np.full((len(targets), count), np.nan) for _ in range(3))
-        reliable = np.zeros((len(targets), count), bool)
-        asked = np.ones(count, bool)
-        done: list[int] = []
-        found: dict[int, ScreenResult] = {}
-        for row, target in enumerate(targets):
-            asked[target] = False
-            candidates = all_variables[asked]
-            if forbidden is not None:
-                candidates = candidates[~np.isin(candidates, list(forbidden(target)))]
-            fresh = self.screen(target, candidates, (), threads=threads)
-            answers = [(statistic, fresh.statistic), (dof, fresh.dof), (reliable, fresh.reliable)]
-            if fresh.tail is None:
-                answers.append((log_p, fresh.log_p))
-            for matrix, values in answers:
-                matrix[row, candidates] = values
-                matrix[row, done] = matrix[:row, target]  # the same tests, seen from the other side
-            done.append(target)
-            found[target] = fresh.like(
-                all_variables, statistic[row], dof[row], reliable[row], log_p[row] if fresh.tail is None else fresh.tail
-            )
-        return found
-
-    def first_dependent(
-        self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
-    ) -> ScreenResult:
-        """Test the candidates in order until one is dependent; its answer, if there is one, is the last."""
-        outcomes: list[Outcome] = []
-        for x in candidates:
-            outcomes.append(self.test(int(x), target, given))
-            if poll is not None:
-                poll()
-            if outcomes[-1].reliable and outcomes[-1].log_p <= log_alpha:
-                break
-        return as_screen_result(candidates[: len(outcomes)], given, outcomes)
 
     def search_subsets(
         self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
@@ -355,6 +326,39 @@ class IndependenceTest(ABC):
                 live.pop(x, None)
         return as_subset_result(xs, found, self.rows), tally
 
+    def marginals(
+        self, targets: Sequence[int], forbidden: Callable[[int], Collection[int]] | None = None, *, threads: int = 1
+    ) -> dict[int, ScreenResult]:
+        """Test each target against all variables given nothing, each pair once.
+
+        `forbidden` returns the forbidden members of a target: they are not tested. Each screen covers
+        all variables; those that were not tested are not reliable.
+        """
+        count = len(self.variables)
+        all_variables = np.arange(count, dtype=np.uint32)
+        statistic, dof, log_p = (np.full((len(targets), count), np.nan) for _ in range(3))
+        reliable = np.zeros((len(targets), count), bool)
+        asked = np.ones(count, bool)
+        done: list[int] = []
+        found: dict[int, ScreenResult] = {}
+        for row, target in enumerate(targets):
+            asked[target] = False
+            candidates = all_variables[asked]
+            if forbidden is not None:
+                candidates = candidates[~np.isin(candidates, list(forbidden(target)))]
+            fresh = self.screen(target, candidates, (), threads=threads)
+            answers = [(statistic, fresh.statistic), (dof, fresh.dof), (reliable, fresh.reliable)]
+            if fresh.tail is None:
+                answers.append((log_p, fresh.log_p))
+            for matrix, values in answers:
+                matrix[row, candidates] = values
+                matrix[row, done] = matrix[:row, target]  # the same tests, seen from the other side
+            done.append(target)
+            found[target] = fresh.like(
+                all_variables, statistic[row], dof[row], reliable[row], log_p[row] if fresh.tail is None else fresh.tail
+            )
+        return found
+
     def _search_one(
         self,
         x: int,
@@ -398,7 +402,7 @@ class IndependenceTest(ABC):
                     weakest = Association(outcome, given, separated=False)
         return weakest
 
-    # --- the two usual forms -------------------------------------------------------------------------------------
+    # --- the two usual forms of subsets ---------------------------------------------------------------------------
 
     @overload
     def weakest(

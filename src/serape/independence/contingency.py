@@ -129,7 +129,7 @@ class ContingencyTest(IndependenceTest):
         return self._effects(tests.statistic, other, np.minimum(levels[xs], levels[ys]))
 
     def _effects(self, statistic: Floats, other: Floats, least_levels: Sequence[int] | NDArray[np.uint32]) -> Effects:
-        g2, x2 = (statistic, other) if self.statistic == "g2" else (other, statistic)
+        g2, x2 = (statistic, other) if self.likelihood_ratio else (other, statistic)
         assert self.rows is not None
         return table_effects(g2, x2, self.rows, np.array(least_levels, np.int64))
 

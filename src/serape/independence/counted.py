@@ -69,7 +69,7 @@ class CountedTest(ContingencyTest):
         return self.engine.levels(variable)
 
     def _other_statistic(self, target: int, xs: NDArray[np.uint32], given: Sequence[int]) -> Floats:
-        other = _on_counts(self.engine.rows, "x2" if self.statistic == "g2" else "g2", "adjusted", "none", 1.0)
+        other = _on_counts(self.engine.rows, "x2" if self.likelihood_ratio else "g2", "adjusted", "none", 1.0)
         return other.screen(self.engine.counts(target, xs, given)).arrays()[0]
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:

@@ -30,14 +30,11 @@ from serape.data.origins import Origin
 from serape.data.table import Table
 from serape.errors import DataError, InputTypeError, MissingLibraryError, OptionError, is_integer, shown
 from serape.independence.base import IndependenceTest
-from serape.independence.memo import BoundedMemo
 from serape.independence.mixed import check_complete
 from serape.independence.outcomes import Floats, Outcome
 from serape.independence.spline_ridge import Predict, SplineRidge
 from serape.wording import setting
 
-MAX_VALUES = 1 << 24
-"""The most numbers that are kept, in residuals and in columns each (128 MiB)."""
 MAX_PRODUCTS = 400
 """More products of columns of x and y are not tested."""
 _INTERQUARTILE_RANGE = 1.349  # of a normal variable, in standard deviations
@@ -81,9 +78,9 @@ class CovarianceMeasure(IndependenceTest):
         self._continuous = frozenset(self.table.continuous)
         fold = np.random.default_rng(self.random_state).permutation(np.arange(self.rows) % self.folds)
         self._held_out = [fold == k for k in range(self.folds)]
-        self._splines = SplineRidge(self._predictors, self._continuous.__contains__)
-        self._columns: BoundedMemo[Floats] = BoundedMemo(MAX_VALUES, np.size)
-        self._residuals: BoundedMemo[Floats] = BoundedMemo(MAX_VALUES, np.size)
+        own = regressor is not None or self.of_caller  # another test may then answer in another way
+        self._key = object() if own else (type(self), self.folds, self.random_state, self.tails, self.minimum)
+        self._splines = SplineRidge(self._predictors, self._continuous.__contains__, self.table.memory, self._key)
 
     def __reduce__(self) -> tuple[Any, ...]:
         options = ("regressor", "folds", "random_state", "tails", "minimum")
@@ -115,7 +112,7 @@ class CovarianceMeasure(IndependenceTest):
 
     def responses(self, v: int) -> Floats:
         """Return a variable as centred columns: its values, or scaled indicators of levels."""
-        return self._columns.get(v, lambda: self._responses(v))
+        return self.table.memory.keep((self._key, "responses", v), lambda: self._responses(v), _nbytes)
 
     def _responses(self, v: int) -> Floats:
         if v in self._continuous:
@@ -189,7 +186,7 @@ class CovarianceMeasure(IndependenceTest):
         """Return the residuals of a variable's columns given a set, each row predicted from the other folds."""
         if not given:
             return self.responses(v)
-        return self._residuals.get((v, given), lambda: self._residual(v, given))
+        return self.table.memory.keep((self._key, "residual", v, given), lambda: self._residual(v, given), _nbytes)
 
     def _residual(self, v: int, given: tuple[int, ...]) -> Floats:
         residual = self.responses(v).copy()
@@ -213,6 +210,10 @@ class CovarianceMeasure(IndependenceTest):
         columns = np.concatenate([self._raw(v) for v in predictors], axis=1)
         model = clone(self.regressor).fit(columns[train], response[train])
         return lambda rows: np.asarray(model.predict(columns[rows]), np.float64).reshape(-1)
+
+
+def _nbytes(columns: Floats) -> int:
+    return columns.nbytes
 
 
 def _seeded(regressor: Any, seed: int) -> Any:

@@ -21,6 +21,8 @@ from serape.independence.answering import at_once, who_answers
 from serape.independence.backends import Shape
 from serape.independence.base import IndependenceTest
 from serape.independence.contingency import ContingencyTest
+from serape.independence.given_tests import GivenTests, VariableSets
+from serape.independence.marginals import Marginals
 from serape.independence.native_pairs import MAX_ROWS, NativePairs, Strongest, most_levels
 from serape.independence.native_screens import NativeScreenResult
 from serape.independence.outcomes import Floats, as_positions
@@ -143,7 +145,7 @@ class _Kinds:
         return int(pairs[self.reliable].sum())
 
 
-class DependentPairs(Mapping[int, ScreenResult]):
+class DependentPairs(Marginals):
     """By target, the answers for all variables given nothing, of which those that show dependence are kept."""
 
     def __init__(
@@ -155,7 +157,7 @@ class DependentPairs(Mapping[int, ScreenResult]):
         index: Mapping[int, int] | None = None,
     ) -> None:
         self.test = kinds.test
-        self.log_alpha = log_alpha
+        self.log_alpha = self.dependent_at = log_alpha
         self._kinds = kinds
         self._targets = dict.fromkeys(targets)
         self._start, self._partners, self._statistic, self._dof = found
@@ -214,6 +216,21 @@ class DependentPairs(Mapping[int, ScreenResult]):
         ends = np.cumsum(counts)
         of = np.arange(int(ends[-1]) if len(ends) else 0) + (start[at] - (ends - counts)).repeat(counts)
         return ends, self._partners[of], self._statistic[of], self._dof[of].astype(np.float64)
+
+    def ranked_dependents(self, targets: NDArray[np.uint32], log_alpha: float, threads: int) -> VariableSets:
+        """Return the variables that depend on each target, the strongest first."""
+        assert log_alpha == self.log_alpha
+        ends, xs, statistic, dof = self.of_each(targets)
+        return VariableSets(ends, _core.ranked_each(ends, xs, statistic, dof, threads))
+
+    def tests_of(self, targets: NDArray[np.uint32], pools: VariableSets, threads: int) -> GivenTests:
+        """Return the tests of each target with the members of its pool, all of which depend on it."""
+        ends, xs, statistic, dof = self.of_each(targets)
+        number = np.arange(len(targets), dtype=np.int64)
+        keys = number.repeat(np.diff(ends, prepend=0)) << 32 | xs  # ascending
+        at = keys.searchsorted(number.repeat(pools.sizes) << 32 | pools.members)
+        log_p = _core.chi_square_log_sf(statistic[at], dof[at], threads)
+        return GivenTests(statistic[at], dof[at], log_p, VariableSets.alike((), len(log_p)))
 
     def known(self, target: int) -> NativeScreenResult:
         """Return the answers that show dependence."""

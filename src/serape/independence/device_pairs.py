@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.engines.gpu.pairs import DevicePairs, Rules
+from serape.engines.gpu.pairs import DevicePairs, DeviceRules
 from serape.engines.gpu.planes import DevicePlanes
 from serape.engines.gpu.tiled import TiledPairs, TiledPlanes
 
@@ -20,7 +20,7 @@ def pairs_on_device(
 ) -> DevicePairs:
     """Do as `ContingencyTest.all_pairs`."""
     del threads
-    return DevicePairs(planes, Rules(test.dof, test.reliability, test.minimum), columns, log_alpha)
+    return DevicePairs(planes, DeviceRules(test.dof, test.reliability, test.minimum), columns, log_alpha)
 
 
 def pairs_in_blocks(
@@ -28,4 +28,4 @@ def pairs_in_blocks(
 ) -> TiledPairs:
     """Do as `ContingencyTest.all_pairs`, where two blocks of columns are on the device at a time."""
     del threads
-    return TiledPairs(planes, Rules(test.dof, test.reliability, test.minimum), columns, log_alpha)
+    return TiledPairs(planes, DeviceRules(test.dof, test.reliability, test.minimum), columns, log_alpha)

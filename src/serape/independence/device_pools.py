@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.engines.gpu.pairs import Rules
+from serape.engines.gpu.pairs import DeviceRules
 from serape.engines.gpu.planes import DevicePlanes
 from serape.engines.gpu.pools import Ranked, grow_pools
 from serape.independence.given_tests import GivenTests, VariableSets
@@ -31,7 +31,7 @@ def grow_pools_on_device(
 ) -> tuple[VariableSets, GivenTests, Tally]:
     """Do as `ContingencyTest.grow_pools`, without `weigh`."""
     assert not weigh
-    rules = Rules(test.dof, test.reliability, test.minimum)
+    rules = DeviceRules(test.dof, test.reliability, test.minimum)
     asked = Ranked(targets, candidates.ends, candidates.members)
     found = grow_pools(planes, rules, log_alpha, max_size, asked)
     tally = Tally()

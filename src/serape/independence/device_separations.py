@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.engines.gpu.pairs import Rules
+from serape.engines.gpu.pairs import DeviceRules
 from serape.engines.gpu.planes import DevicePlanes
-from serape.engines.gpu.separations import DeviceSeparations, Separated
+from serape.engines.gpu.separations import DeviceSeparated, DeviceSeparations
 from serape.independence.outcomes import Floats, Poll, Tally, as_positions
 from serape.independence.subset_query import SubsetQuery
 from serape.independence.subsets import SubsetResult
@@ -31,7 +31,7 @@ def separate_on_device(
     """
     del threads, poll
     assert query.stop_above is not None
-    rules = Rules(test.dof, test.reliability, test.minimum)
+    rules = DeviceRules(test.dof, test.reliability, test.minimum)
     pool = as_positions(query.pool)
     in_order = len(query.xs) == len(pool) and np.array_equal(as_positions(query.xs), pool[::-1])
     if not in_order or not DeviceSeparations.can_separate(planes, rules, query.target, pool):
@@ -41,7 +41,7 @@ def separate_on_device(
         return None
     tally = Tally()
     tally.add(1, *found.tests)
-    return DeviceSubsetResult(found, (), planes, test.rows, query.stop_above), tally
+    return DeviceSeparationResult(found, (), planes, test.rows, query.stop_above), tally
 
 
 class FixedAndOne(Sequence[Sequence[int]]):
@@ -65,11 +65,11 @@ class FixedAndOne(Sequence[Sequence[int]]):
         return [*self._fixed, other] if other != _NONE else []
 
 
-class DeviceSubsetResult(SubsetResult):
+class DeviceSeparationResult(SubsetResult):
     """The answers about the variables of a pool, the last first; most is computed when it is needed."""
 
     def __init__(
-        self, found: Separated, fixed: tuple[int, ...], planes: DevicePlanes, rows: int | None, log_alpha: float
+        self, found: DeviceSeparated, fixed: tuple[int, ...], planes: DevicePlanes, rows: int | None, log_alpha: float
     ) -> None:
         n = len(found.pool) if len(found.pool) > 1 else 0
         self._pool = found.pool

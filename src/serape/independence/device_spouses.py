@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from serape.engines.gpu.pairs import Rules
+from serape.engines.gpu.pairs import DeviceRules
 from serape.engines.gpu.planes import DevicePlanes
 from serape.engines.gpu.spouses import DeviceSpouses, SpousesOfChild
-from serape.independence.device_separations import DeviceSubsetResult
+from serape.independence.device_separations import DeviceSeparationResult
 from serape.independence.outcomes import Poll, Tally
 from serape.independence.screens import CandidateGroups
 
@@ -31,7 +31,7 @@ def find_spouses_on_device(
 ) -> list[Spouses] | None:
     """Do as `ContingencyTest.find_spouses`, in the order of strength; None if the core must."""
     assert not as_written
-    rules = Rules(test.dof, test.reliability, test.minimum)
+    rules = DeviceRules(test.dof, test.reliability, test.minimum)
     if not DeviceSpouses.can_search(planes, rules, target, groups.all, children):
         return None
     found = DeviceSpouses(planes, rules, target, groups.all, log_alpha).find(children, poll)
@@ -48,5 +48,5 @@ def _as_core(one: SpousesOfChild, child: int, planes: DevicePlanes, rows: int | 
     for size, (tests, skipped) in one.screened.items():
         screened.add(size, tests, skipped)
     separated.add(2, *one.separated.tests)
-    answers = DeviceSubsetResult(one.separated, (child,), planes, rows, log_alpha)
+    answers = DeviceSeparationResult(one.separated, (child,), planes, rows, log_alpha)
     return one.separated.pool, screened, answers, separated

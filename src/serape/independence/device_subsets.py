@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.engines.gpu.pairs import Rules
+from serape.engines.gpu.pairs import DeviceRules
 from serape.engines.gpu.planes import DevicePlanes
 from serape.engines.gpu.subsets import ASK_CORE, NO_MEMBER, DeviceSubsets, SetRows
 from serape.independence.given_tests import GivenTests, VariableSets
@@ -48,7 +48,7 @@ def search_each_on_device(
     del max_size
     if not all(bool(planes.has_planes[lists].all()) for lists in (asked.targets, asked.members, pools.members)):
         return None
-    search = DeviceSubsets(planes, Rules(test.dof, test.reliability, test.minimum), stop_above)
+    search = DeviceSubsets(planes, DeviceRules(test.dof, test.reliability, test.minimum), stop_above)
     question = np.arange(len(asked.targets), dtype=np.uint32).repeat(np.diff(asked.ends, prepend=0))
     found = search.search_each(asked.members, question, asked.targets, pools.ends, pools.members, size, poll)
     open_ = np.flatnonzero(found.verdict == ASK_CORE)

@@ -34,7 +34,7 @@ from serape.wording import setting
 TestFunction = Callable[[NDArray[Any], NDArray[Any], tuple[NDArray[Any], ...]], Any]
 """`function(x, y, z)`: returns p, or (statistic, dof, log p)."""
 
-Question = tuple[int, int, tuple[int, ...]]
+AskedTest = tuple[int, int, tuple[int, ...]]
 
 _ROUNDING = 1e-12  # by how much p may lie outside 0 to 1
 _MAX_ANSWERS = 1 << 18
@@ -77,8 +77,8 @@ class FunctionTest(IndependenceTest):
         self.function = function
         self.name = str(getattr(function, "__name__", type(function).__name__) if name is None else name)
         self._columns: dict[int, NDArray[Any]] = {}
-        self._answers: dict[Question, Outcome] = {}
-        self._running: dict[Question, threading.Event] = {}
+        self._answers: dict[AskedTest, Outcome] = {}
+        self._running: dict[AskedTest, threading.Event] = {}
         self._lock = threading.Lock()
         self._unanswered = 0
         self._first_unanswered = ""
@@ -130,7 +130,7 @@ class FunctionTest(IndependenceTest):
             mine.set()
         return answer
 
-    def _call(self, question: Question) -> Outcome:
+    def _call(self, question: AskedTest) -> Outcome:
         x, y, given = question
         columns = self._column(x), self._column(y), tuple(map(self._column, given))
         try:
@@ -151,7 +151,7 @@ class FunctionTest(IndependenceTest):
         log_p = math.log(min(p, 1.0)) if p > 0 else -math.inf
         return Outcome(-2 * log_p, 2.0, log_p, reliable=True, rows=self.rows)
 
-    def _from_triple(self, question: Question, returned: Sequence[Any]) -> Outcome:
+    def _from_triple(self, question: AskedTest, returned: Sequence[Any]) -> Outcome:
         statistic, dof, log_p = map(_number, returned)
         if statistic is None or dof is None or log_p is None or statistic < 0 or dof < 0 or log_p > _ROUNDING:
             wanted = "(statistic, dof, log p) with a statistic and dof of 0 or more and a log p of 0 or less"
@@ -162,13 +162,13 @@ class FunctionTest(IndependenceTest):
             return Outcome(statistic, dof, math.nan, reliable=False, rows=self.rows)
         return Outcome(statistic, dof, min(log_p, 0.0), reliable=True, rows=self.rows)
 
-    def _refusal(self, question: Question, wanted: str, returned: Any) -> DataError:
+    def _refusal(self, question: AskedTest, wanted: str, returned: Any) -> DataError:
         return DataError(
             f"the independence test {self.name!r} must return {wanted}, but returned {returned!r:.80} when asked "
             f"whether {self._statement(question)}"
         )
 
-    def _statement(self, question: Question) -> str:
+    def _statement(self, question: AskedTest) -> str:
         x, y, given = question
         pair = f"{self.variables[x]!r} ⊥ {self.variables[y]!r}"
         return f"{pair} | {', '.join(repr(self.variables[z]) for z in given)}" if given else pair

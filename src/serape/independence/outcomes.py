@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from serape.arrays import Candidates as Candidates
+from serape.arrays import Floats as Floats
 from serape.errors import OptionError
 
 if TYPE_CHECKING:
     from serape.independence.effects import Effect
 
-Floats = NDArray[np.float64]
-Candidates = Sequence[int] | NDArray[np.uint32]
-"""Variables, as positions."""
 Rows = float | NDArray[np.int64] | None
 """The number of rows of one or many tests; None where there are no data."""
 TestColumns = tuple[NDArray[np.intp], NDArray[np.uint32], Floats, Floats]

@@ -22,7 +22,6 @@ from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import Effects
 from serape.independence.outcomes import NO_OUTCOME, Candidates, Floats, Outcome, Poll, Rows, Tally, as_positions
-from serape.independence.pairwise_results import PairwiseScreen, PairwiseSubsets
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery, n_subsets
 from serape.independence.subsets import Association, SubsetResult, weaker
@@ -35,7 +34,7 @@ MAX_PARTS = 512
 _MAX_COUNTS = 1 << 16
 _SMALL_PART = 64  # columns
 
-Gaps = frozenset[int]
+GapPatterns = frozenset[int]
 """The patterns of missing values in a question; columns that miss the same rows have the same pattern."""
 
 
@@ -87,9 +86,9 @@ class Pairwise(IndependenceTest):
             if len(known) > len(self._masks):
                 self._masks.append(mask)
         self._pattern_of = {k: int(self._pattern[k]) for k in table.missing}
-        self._parts: OrderedDict[Gaps, _Part] = OrderedDict()
+        self._parts: OrderedDict[GapPatterns, _Part] = OrderedDict()
         self._held = 0
-        self._counts: dict[Gaps, int] = {frozenset(): self.rows}
+        self._counts: dict[GapPatterns, int] = {frozenset(): self.rows}
         self._lock = threading.Lock()
         fewest = min(range(len(table.names)), key=lambda k: int(table.missing[k].sum()) if k in table.missing else 0)
         built = self._one_column = self._build(self._gaps([fewest]), [fewest])
@@ -102,7 +101,7 @@ class Pairwise(IndependenceTest):
 
     def check(self, variables: Container[int]) -> None:
         """Refuse the columns that the test refuses."""
-        by_gaps: dict[Gaps, list[int]] = {}
+        by_gaps: dict[GapPatterns, list[int]] = {}
         for k in range(len(self.variables)):
             if k in variables:
                 by_gaps.setdefault(self._gaps([k]), []).append(k)
@@ -239,11 +238,11 @@ class Pairwise(IndependenceTest):
 
     # --- parts of the table --------------------------------------------------------------------------------------
 
-    def _gaps(self, variables: Iterable[int]) -> Gaps:
+    def _gaps(self, variables: Iterable[int]) -> GapPatterns:
         of = self._pattern_of
         return frozenset(of[v] for v in variables if v in of)
 
-    def _beyond(self, variables: NDArray[np.uint32], known: Gaps) -> NDArray[np.int32]:
+    def _beyond(self, variables: NDArray[np.uint32], known: GapPatterns) -> NDArray[np.int32]:
         """Return the pattern of each variable's gaps; −1 if it has none or its pattern is known."""
         patterns = self._pattern[variables]
         patterns[np.isin(patterns, list(known))] = -1
@@ -260,7 +259,7 @@ class Pairwise(IndependenceTest):
             gaps = shared if pattern < 0 else shared | {int(pattern)}
             yield own, self._part(gaps, [target, *given, *xs[own].tolist()])
 
-    def _complete(self, gaps: Gaps) -> NDArray[np.bool_]:
+    def _complete(self, gaps: GapPatterns) -> NDArray[np.bool_]:
         complete = np.ones(self.table.rows, bool)
         for pattern in gaps:
             complete &= ~self._masks[pattern]
@@ -272,7 +271,7 @@ class Pairwise(IndependenceTest):
             return int(np.count_nonzero(rows))
         return self.table.weights.at(rows).rows if rows.any() else 0
 
-    def _count(self, gaps: Gaps) -> int:
+    def _count(self, gaps: GapPatterns) -> int:
         count = self._counts.get(gaps)
         if count is None:
             count = self._rows_of(self._complete(gaps))
@@ -281,13 +280,13 @@ class Pairwise(IndependenceTest):
             self._counts[gaps] = count
         return count
 
-    def _build(self, gaps: Gaps, columns: Sequence[int]) -> IndependenceTest:
+    def _build(self, gaps: GapPatterns, columns: Sequence[int]) -> IndependenceTest:
         if gaps:
             return self._make(self.table.part(columns, np.flatnonzero(self._complete(gaps))))
         whole = not self.table.missing and len(columns) == len(self.variables)
         return self._make(self.table if whole else self.table.part(columns))
 
-    def _part(self, gaps: Gaps, asked: Sequence[int]) -> _Part:
+    def _part(self, gaps: GapPatterns, asked: Sequence[int]) -> _Part:
         """Return the part of the table, and the test on it, for some variables and their gaps.
 
         The first question about these rows takes its own columns only, the next all columns that have no other gaps.
@@ -313,7 +312,9 @@ class Pairwise(IndependenceTest):
                 self._held -= self._parts.popitem(last=False)[1].values
         return made
 
-    def _columns(self, gaps: Gaps, asked: Sequence[int], held: _Part | None, rows: int) -> tuple[list[int], bool]:
+    def _columns(
+        self, gaps: GapPatterns, asked: Sequence[int], held: _Part | None, rows: int
+    ) -> tuple[list[int], bool]:
         """Return the columns for a part, and whether these are all the columns it can have."""
         own = sorted(set(asked))
         fitting = np.flatnonzero(np.isin(self._pattern, [-1, *gaps]))
@@ -371,3 +372,67 @@ class _OneByOne(IndependenceTest):
                     tally.add(len(query.fixed) + larger, 0, n_subsets(len(others), exhausted, larger))
                 break
         return weakest
+
+
+# --- answers of different rows ---------------------------------------------------------------------------------------
+
+
+class PairwiseScreen(ScreenResult):
+    """A screen whose answers come from different rows."""
+
+    def __init__(
+        self,
+        candidates: NDArray[np.uint32],
+        given: tuple[int, ...],
+        statistic: Floats,
+        dof: Floats,
+        reliable: NDArray[np.bool_],
+        log_p: Floats,
+        rows: NDArray[np.int64],
+    ) -> None:
+        super().__init__(candidates, given, statistic, dof, reliable, log_p)
+        self.rows: NDArray[np.int64] = rows
+
+    def _select(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> ScreenResult:
+        return PairwiseScreen(
+            xs,
+            self.given,
+            self.statistic[indices],
+            self.dof[indices],
+            self.reliable[indices],
+            self.log_p[indices],
+            self.rows[indices],
+        )
+
+    def _of_arrays(self) -> Callable[..., ScreenResult]:
+        return ScreenResult
+
+    def outcome(self, index: int) -> Outcome:
+        """Return one answer."""
+        return _outcome(self, index)
+
+
+class PairwiseSubsets(SubsetResult):
+    """Answers of a subset search, from different rows."""
+
+    def __init__(
+        self, xs: NDArray[np.uint32], found: SubsetResult, sets: Sequence[Sequence[int]], rows: NDArray[np.int64]
+    ) -> None:
+        verdict = np.where(found.separated, 2, found.reliable).astype(np.int32)
+        super().__init__(xs, found.statistic, found.dof, found.log_p, verdict, found.which, sets)
+        self.rows = rows
+        """The number of rows behind each answer."""
+
+    def outcome(self, index: int) -> Outcome:
+        """Return one answer."""
+        return _outcome(self, index)
+
+
+def _outcome(answers: PairwiseScreen | PairwiseSubsets, k: int) -> Outcome:
+    return Outcome(
+        float(answers.statistic[k]),
+        float(answers.dof[k]),
+        float(answers.log_p[k]),
+        bool(answers.reliable[k]),
+        int(answers.rows[k]),
+    )

@@ -61,9 +61,9 @@ _MAX_ANSWERS = 1 << 17
 _ROWS_PER_DRAW = 8  # drawing one count takes as long as permuting so many rows
 _MAX_COUNTED = 10**9  # NumPy's limit
 
-Codes = NDArray[np.int64]
+WideCodes = NDArray[np.int64]
 
-Draw = Callable[[int], Floats]
+DrawStatistics = Callable[[int], Floats]
 """Returns the statistics of as many further permutations as asked for; with 0, that of the data."""
 
 
@@ -96,7 +96,7 @@ class Permutation(IndependenceTest):
         self.permutations = int(permutations)
         self.seed = int(seed)
         self.stop_early = bool(stop_early)
-        self._asymptotic = G2(table, dof="adjusted", reliability=None) if statistic == "g2" else None
+        self._asymptotic = G2(table, dof="adjusted", reliability=None) if self.likelihood_ratio else None
         self._groups = table.groups
         self._n_groups = 1 if table.groups is None else int(table.groups.max()) + 1
         self._by_group = np.argsort(np.zeros(table.rows) if table.groups is None else table.groups, kind="stable")
@@ -104,7 +104,7 @@ class Permutation(IndependenceTest):
 
     def check(self, variables: Container[int]) -> None:
         """Refuse columns of the wrong kind: continuous ones for G², categorical ones for correlation."""
-        if self.statistic == "g2":
+        if self.likelihood_ratio:
             self.table.check_categorical(f"test {self.name!r}", variables)
             return
         continuous = set(self.table.continuous)
@@ -119,7 +119,7 @@ class Permutation(IndependenceTest):
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
         """Return the mean number of rows per cell of the table of the variables; infinite for correlation."""
-        if self.statistic == "correlation":
+        if not self.likelihood_ratio:
             return math.inf
         return self.table.rows / math.prod(self.table.levels(v) for v in variables)
 
@@ -169,7 +169,7 @@ class Permutation(IndependenceTest):
             return Outcome(statistic, dof, math.nan, reliable=False, rows=self.rows)
         return Outcome(statistic, dof, self._log_p(draw, statistic), reliable=True, rows=self.rows)
 
-    def _log_p(self, draw: Draw, statistic: float) -> float:
+    def _log_p(self, draw: DrawStatistics, statistic: float) -> float:
         """Return the logarithm of the p-value; `statistic` is that of the data."""
         del statistic
         observed = float(draw(0)[0])
@@ -184,7 +184,7 @@ class Permutation(IndependenceTest):
             done += len(drawn)
         return math.log((1 + exceedances) / (1 + self.permutations))
 
-    def _batches(self, draw: Draw) -> Iterator[Floats]:
+    def _batches(self, draw: DrawStatistics) -> Iterator[Floats]:
         """Yield the statistics of all permutations, each batch twice as large as the last."""
         done, batch = 0, _FIRST_BATCH
         while done < self.permutations:
@@ -193,12 +193,12 @@ class Permutation(IndependenceTest):
             done += batch
             batch *= 2
 
-    def _strata(self, given: list[int]) -> Codes:
+    def _strata(self, given: list[int]) -> WideCodes:
         """Return the number of the stratum of every row; groups divide strata."""
         label = strata(self.table, given)
         if self._groups is None:
             return label
-        divided: Codes = np.unique(label * self._n_groups + self._groups, return_inverse=True)[1]
+        divided: WideCodes = np.unique(label * self._n_groups + self._groups, return_inverse=True)[1]
         return divided
 
     def _vary_within_groups(self, x: int, y: int, given: list[int]) -> bool:
@@ -227,7 +227,7 @@ class Permutation(IndependenceTest):
         digest = hashlib.blake2b(json.dumps(question).encode(), digest_size=16).digest()
         return np.random.default_rng(int.from_bytes(digest, "big"))
 
-    def _tables(self, random: np.random.Generator, x: int, y: int, given: list[int]) -> Draw:
+    def _tables(self, random: np.random.Generator, x: int, y: int, given: list[int]) -> DrawStatistics:
         """Draw Σ n_xyz ln n_xyz, the part of G² / 2 that permuting x within strata changes."""
         label = self._strata(given)
         codes_x, codes_y = (self.table.packed.codes(v).astype(np.int64) for v in (x, y))
@@ -248,7 +248,7 @@ class Permutation(IndependenceTest):
         cell = (label * levels_x + codes_x) * levels_y + codes_y
         return lambda batch: drawn(batch) if batch else _sum_over_cells(cell[None, :], cells, n_log_n)
 
-    def _correlations(self, random: np.random.Generator, x: int, y: int, basis: Floats) -> Draw | None:
+    def _correlations(self, random: np.random.Generator, x: int, y: int, basis: Floats) -> DrawStatistics | None:
         """Draw |partial correlations| under permutation of the residuals of x."""
         residuals = [_residual(self._numbers(v), basis) for v in (x, y)]
         if residuals[0] is None or residuals[1] is None:
@@ -271,7 +271,9 @@ class Permutation(IndependenceTest):
         return draw
 
 
-def _rows_permuted(random: np.random.Generator, label: Codes, x: Codes, y: Codes, values: Floats) -> Draw:
+def _rows_permuted(
+    random: np.random.Generator, label: WideCodes, x: WideCodes, y: WideCodes, values: Floats
+) -> DrawStatistics:
     """Permute x within strata: sort (stratum, random bits, code of x)."""
     levels_x, levels_y = int(x.max()) + 1, int(y.max()) + 1
     cells = (int(label[-1]) + 1) * levels_x * levels_y
@@ -291,7 +293,9 @@ def _rows_permuted(random: np.random.Generator, label: Codes, x: Codes, y: Codes
     return draw
 
 
-def _counts_drawn(random: np.random.Generator, label: Codes, x: Codes, y: Codes, values: Floats) -> Draw:
+def _counts_drawn(
+    random: np.random.Generator, label: WideCodes, x: WideCodes, y: WideCodes, values: Floats
+) -> DrawStatistics:
     """Draw, cell by cell, the counts that result from permuting x within strata: faster where rows are many."""
     levels_x, levels_y, n_strata = int(x.max()) + 1, int(y.max()) + 1, int(label[-1]) + 1
     margins_x = np.bincount(label * levels_x + x, minlength=n_strata * levels_x).reshape(n_strata, levels_x)
@@ -320,14 +324,14 @@ def _counts_drawn(random: np.random.Generator, label: Codes, x: Codes, y: Codes,
     return draw
 
 
-def _varies(label: Codes, codes: Codes) -> NDArray[np.bool_]:
+def _varies(label: WideCodes, codes: WideCodes) -> NDArray[np.bool_]:
     """Return for each stratum whether a column varies in it."""
     first = np.empty(int(label.max()) + 1, np.int64)
     first[label] = codes
     return np.bincount(label, weights=codes != first[label]) > 0
 
 
-def _by_appearance(values: Codes) -> Codes:
+def _by_appearance(values: WideCodes) -> WideCodes:
     """Number values in order of appearance."""
     _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int64)
@@ -335,7 +339,7 @@ def _by_appearance(values: Codes) -> Codes:
     return rank[inverse]
 
 
-def _sum_over_cells(cell: Codes, cells: int, values: Floats) -> Floats:
+def _sum_over_cells(cell: WideCodes, cells: int, values: Floats) -> Floats:
     """Return, for each line of cells (one cell per row of data), the sum of `values` at the counts of its cells."""
     batch, rows = cell.shape
     if cells <= 4 * rows:

@@ -26,8 +26,8 @@ from serape.independence.regression import RegressionTest
 from serape.independence.residuals import MonotoneResiduals, Residuals
 from serape.independence.semiparametric import SemiParametric
 from serape.independence.shrinkage import ShrunkenG2
+from serape.independence.survey import weighted_contingency, weights_refused
 from serape.independence.trend import Trend
-from serape.independence.weighted import weighted_contingency, weights_refused
 from serape.independence.x2 import X2
 from serape.independence.x2_moments import X2Moments
 from serape.names import match, unknown
@@ -35,7 +35,7 @@ from serape.settings import FIELDS, DataSettings, Settings
 from serape.types import DofRule, EngineName, ReliabilityRule
 from serape.wording import setting
 
-Kinds = Literal["categorical", "any"]
+ColumnKinds = Literal["categorical", "any"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class TestEntry:
     make: Callable[[Table, Rules], IndependenceTest]
     has_rules: bool = False
     """Whether it uses `dof` and `reliability`."""
-    default_for: Kinds | None = None
+    default_for: ColumnKinds | None = None
     """The kinds of columns for which "auto" means this test."""
     weighted: Callable[[Table, Rules], IndependenceTest] | None = None
     """Makes it on a table whose rows have weights, if it can take them."""

@@ -14,7 +14,7 @@ from serape import _core
 from serape.independence.given_tests import GivenTests, VariableSets
 from serape.independence.outcomes import Candidates, Floats, Outcome, TestColumns, as_positions
 
-Group = tuple[Candidates, Sequence[int]]
+CandidateGroup = tuple[Candidates, Sequence[int]]
 """Candidates and the conditioning set they are tested with."""
 
 NO_VARIABLES = np.empty(0, np.uint32)
@@ -215,7 +215,7 @@ class ScreenResult:
 class CandidateGroups:
     """Groups of candidates, each with the conditioning set they are tested with; they serve many questions."""
 
-    def __init__(self, groups: Iterable[Group]) -> None:
+    def __init__(self, groups: Iterable[CandidateGroup]) -> None:
         self.all = list(groups)
         self._native: tuple[_core.PackedTable, _core.CandidateGroups] | None = None
         self._smaller: dict[int, CandidateGroups] = {}

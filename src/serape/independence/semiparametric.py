@@ -27,7 +27,7 @@ import numpy as np
 from serape import _core
 from serape.data.table import Table
 from serape.independence.outcomes import Floats
-from serape.independence.permutation import TIE, Draw, Permutation
+from serape.independence.permutation import TIE, DrawStatistics, Permutation
 
 
 class SemiParametric(Permutation):
@@ -37,7 +37,7 @@ class SemiParametric(Permutation):
         super().__init__(table, "g2", permutations, seed, stop_early=True)
         self.name = "g2-semiparametric"
 
-    def _log_p(self, draw: Draw, statistic: float) -> float:
+    def _log_p(self, draw: DrawStatistics, statistic: float) -> float:
         drawn: list[Floats] = []
 
         def keep(batch: int) -> Floats:

@@ -10,18 +10,18 @@ are computed once and serve all responses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.independence.memo import BoundedMemo
+from serape.data.memory import Memory
 from serape.independence.outcomes import Floats
 
-Rows = NDArray[np.bool_] | slice
-Predict = Callable[[Rows], Floats]
+RowChoice = NDArray[np.bool_] | slice
+Predict = Callable[[RowChoice], Floats]
 """Returns the predictions of a fitted regression for some rows."""
 
 MIN_KNOTS, MAX_KNOTS = 6, 20
@@ -29,7 +29,6 @@ ROWS_PER_COLUMN = 1.25
 """Products are left out if there are fewer rows per column with them."""
 PENALTIES = 10.0 ** np.arange(-6.5, 2.6, 0.75)
 """The penalties that are compared, per row of the training set."""
-MAX_VALUES = 1 << 24
 _MAX_SHARE = 0.7  # of the rows, which the parameters of a fit may take up
 _TINY = 1e-300
 _NO_VARIANCE = 1e-9  # relative to the largest eigenvalue
@@ -54,18 +53,33 @@ class _Design:
     eigenvalues: Floats
 
 
-class SplineRidge:
-    """Ridge regression on splines; `column` returns the values of a continuous predictor, or indicators."""
+def _size_of_block(block: _Block) -> int:
+    return block.main.nbytes + block.cubic.nbytes + block.linear.nbytes
 
-    def __init__(self, column: Callable[[int], Floats], is_continuous: Callable[[int], bool]) -> None:
+
+def _size_of_design(design: _Design) -> int:
+    return design.columns.nbytes
+
+
+class SplineRidge:
+    """Ridge regression on splines; `column` returns the values of a continuous predictor, or indicators.
+
+    What it makes of the predictors is kept in a memory, under keys that begin with `key`.
+    """
+
+    def __init__(
+        self, column: Callable[[int], Floats], is_continuous: Callable[[int], bool], memory: Memory, key: Hashable
+    ) -> None:
         self._column = column
         self._is_continuous = is_continuous
-        self._blocks: BoundedMemo[_Block] = BoundedMemo(MAX_VALUES, lambda block: block.main.size + block.cubic.size)
-        self._designs: BoundedMemo[_Design] = BoundedMemo(MAX_VALUES, lambda design: design.columns.size)
+        self._memory = memory
+        self._key = key
 
     def fit(self, predictors: Sequence[int], fold: int, train: NDArray[np.bool_], response: Floats) -> Predict:
         """Fit a response in the rows of a training set, which is that of a fold."""
-        design = self._designs.get((tuple(predictors), fold), lambda: self._design(predictors, train))
+        design = self._memory.keep(
+            (self._key, "design", tuple(predictors), fold), lambda: self._design(predictors, train), _size_of_design
+        )
         mean = response[train].mean()
         centred = np.where(train, response - mean, 0.0)
         slopes = _slopes(design.eigenvalues, design.columns.T @ centred, float(centred @ centred), int(train.sum()))
@@ -81,7 +95,7 @@ class SplineRidge:
 
     def features(self, predictors: Sequence[int], rows: int) -> Floats:
         """Return the columns that stand for some predictors in a training set of so many rows."""
-        blocks = [self._blocks.get(v, lambda v=v: self._block(v)) for v in predictors]  # type: ignore[misc]
+        blocks = [self._kept_block(v) for v in predictors]
         columns = [block.main for block in blocks]
         for pairs in _curved(blocks), _linear(blocks):
             count = sum(c.shape[1] for c in columns) + sum(a.shape[1] * b.shape[1] for a, b in pairs)
@@ -89,6 +103,9 @@ class SplineRidge:
                 columns += [(a[:, :, None] * b[:, None, :]).reshape(len(a), -1) for a, b in pairs]
                 break
         return np.concatenate(columns, axis=1)
+
+    def _kept_block(self, v: int) -> _Block:
+        return self._memory.keep((self._key, "block", v), lambda: self._block(v), _size_of_block)
 
     def _block(self, v: int) -> _Block:
         values = self._column(v)

@@ -1,4 +1,6 @@
-"""Tests in contingency tables of rows that have survey weights.
+"""Tests in contingency tables of rows that have weights.
+
+Frequencies give whole counts, so a test of counts answers. Of survey weights:
 
 The count of a cell is the sum of its rows' weights, scaled so that all counts add up to the effective number of rows
 (Σw)² / Σw². With these counts G² and X² are computed as for rows, and compared to the chi-square distribution with the
@@ -20,10 +22,13 @@ import numpy as np
 
 from serape import _core
 from serape.data.table import Table
+from serape.engines import WeightedEngine
 from serape.engines.weighted import Division, Labels, WeightedRows
+from serape.errors import DataError
 from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.contingency import check_rules
+from serape.independence.counted import CountedTest
 from serape.independence.effects import Effects, table_effects
 from serape.independence.outcomes import NO_OUTCOME, Candidates, Floats, Outcome, Poll, as_positions
 from serape.independence.screens import ScreenResult
@@ -119,7 +124,7 @@ class SurveyTest(IndependenceTest):
         """Return G² in bits and Cramér's V; the statistic that the test does not use is computed."""
         del dof
         assert self.table.weights is not None
-        by_g2 = self.statistic == "g2"
+        by_g2 = self.likelihood_ratio
         twin = SurveyTest(self.table, "x2" if by_g2 else "g2", "adjusted", None)
         divided = self._divided(target, given)
         other = np.array([twin._outcome(int(x), target, given, divided).statistic for x in candidates])
@@ -158,7 +163,7 @@ class SurveyTest(IndependenceTest):
         at = np.searchsorted(in_stratum, stratum)
         margins = of_x[np.searchsorted(in_x, stratum * levels_x + level_x)] * of_y[np.searchsorted(in_y, cell_y)]
         ratio = of_cell * of_stratum[at] / margins  # observed by expected
-        terms = 2 * of_cell * np.log(ratio) if self.statistic == "g2" else of_cell * (ratio - 1)
+        terms = 2 * of_cell * np.log(ratio) if self.likelihood_ratio else of_cell * (ratio - 1)
         statistic = max(math.fsum(terms.tolist()), 0.0)
         dof = self._full_dof(x, y, given)
         if self.dof == "adjusted":
@@ -170,3 +175,22 @@ class SurveyTest(IndependenceTest):
             return Outcome(statistic, dof, math.nan, reliable=False, rows=self.rows)
         log_p = _core.chi_square_log_sf(statistic, dof)
         return Outcome(statistic, dof, log_p, self._is_reliable(x, y, given), self.rows)
+
+
+def weighted_contingency(
+    table: Table, statistic: Literal["g2", "x2"], dof: DofRule, reliability: ReliabilityRule, minimum: float
+) -> IndependenceTest:
+    """Return the test of weighted counts: frequencies give whole ones, survey weights real ones."""
+    if table.weights is not None and table.weights.kind == "frequency":
+        return CountedTest(WeightedEngine(table), statistic, dof, reliability, minimum)
+    return SurveyTest(table, statistic, dof, reliability, minimum)
+
+
+def weights_refused(table: Table, name: str, others: list[str]) -> DataError:
+    """Return the error that a test cannot take the weights; `others` can."""
+    assert table.weights is not None
+    if table.weights.kind == "survey":
+        what = "cannot take survey weights"
+    else:
+        what = f"needs rows repeated by their frequencies, and {table.weights.rows:,} rows are too many for that"
+    return DataError(f"test {name!r} {what}; use one of {', '.join(map(repr, others))}")

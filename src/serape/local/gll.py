@@ -43,7 +43,7 @@ __all__ = [
 Inclusion = Callable[[Neighbourhood], Iterator[int]]
 Elimination = Callable[[Neighbourhood, Sequence[int]], None]
 Interleaving = Callable[[Neighbourhood], Sequence[int]]
-Start = Callable[[Neighbourhood], Iterable[int]]
+FirstMembers = Callable[[Neighbourhood], Iterable[int]]
 
 
 # --- inclusion ----------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ class GLL(NamedTuple):
     inclusion: Inclusion
     elimination: Elimination = by_subsets
     interleaving: Interleaving = after_every_inclusion
-    start: Start = with_nothing
+    start: FirstMembers = with_nothing
 
     @property
     def is_hiton(self) -> bool:

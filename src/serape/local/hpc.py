@@ -33,7 +33,7 @@ from serape.search.many_targets import dependents_given_each, in_order
 from serape.types import Unclear
 
 Order = Literal["strength", "as-written"]
-Separated = Mapping[tuple[int, ...], Positions | list[int]]
+SeparatedBySet = Mapping[tuple[int, ...], Positions | list[int]]
 """dSep inverted: from a separating set to the variables it separates from the target."""
 
 
@@ -67,17 +67,17 @@ def parents_children(search: Search, target: int, order: Order, unreliable: Uncl
             return (*tpc, *(x for x, its in found if target in its))
 
 
-def de_pcs(search: Search, target: int, order: Order = "strength") -> tuple[list[int], Separated]:
+def de_pcs(search: Search, target: int, order: Order = "strength") -> tuple[list[int], SeparatedBySet]:
     """Algorithm 3: a superset of the parents and children, by tests given nothing and given one variable."""
     pcs, independent = search.ranked_split(target, search.candidates(target))
     tested, conditioned_on = in_order(pcs, as_written=order == "as-written")
     found = search.separate(tested, target, conditioned_on, range(1, 2), shrinking=True)
-    d_sep: Separated = {(): independent, **found.separated_by_set(search.log_alpha)}
+    d_sep: SeparatedBySet = {(): independent, **found.separated_by_set(search.log_alpha)}
     survivors = set(found.survivors)
     return [x for x in conditioned_on if x in survivors], d_sep
 
 
-def de_sps(search: Search, target: int, pcs: list[int], d_sep: Separated, order: Order = "strength") -> list[int]:
+def de_sps(search: Search, target: int, pcs: list[int], d_sep: SeparatedBySet, order: Order = "strength") -> list[int]:
     """Algorithm 4: a superset of the spouses, by tests given at most two variables."""
     sps: dict[int, None] = {}
     groups = CandidateGroups((ys, given) for given, ys in d_sep.items())

@@ -21,15 +21,15 @@ from typing import NamedTuple
 
 from serape.search import Search
 
-Members = tuple[int, ...]
+MemberSet = tuple[int, ...]
 
 
 class InvariantSets(NamedTuple):
     """The smallest sets that are not rejected: no subset of one is another."""
 
-    accepted: list[Members]
+    accepted: list[MemberSet]
     """A reliable test shows independence."""
-    untested: list[Members]
+    untested: list[MemberSet]
     """No reliable test."""
     largest: int
     """All sets of up to so many members were tried."""
@@ -47,8 +47,8 @@ def invariant_sets(
     search: Search, target: int, context: int, members: Sequence[int], max_sets: int = 4096
 ) -> InvariantSets:
     """Return the smallest invariant subsets of the members; larger ones are left out where there are too many."""
-    accepted: list[Members] = []
-    untested: list[Members] = []
+    accepted: list[MemberSet] = []
+    untested: list[MemberSet] = []
     largest = _largest(len(members), max_sets)
     for size in range(largest + 1):
         for subset in combinations(members, size):

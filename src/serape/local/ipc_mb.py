@@ -19,11 +19,11 @@ from serape.local.answer import Answer
 from serape.local.spouses import blanket_around, prepare_around
 from serape.search import Search, memoised
 
-Order = Literal["strength", "table"]
+TestOrder = Literal["strength", "table"]
 
 
 @memoised
-def candidates(search: Search, target: int, order: Order) -> tuple[int, ...]:
+def candidates(search: Search, target: int, order: TestOrder) -> tuple[int, ...]:
     """RecognizePC: the parents and children of the target, and some of its other descendants."""
     adjacent = search.members(target)
     dependents = search.dependents(target, search.candidates(target))  # cut size 0
@@ -38,7 +38,7 @@ def candidates(search: Search, target: int, order: Order) -> tuple[int, ...]:
     return tuple(adjacent)
 
 
-def ipc_pc(search: Search, target: int, order: Order = "strength") -> tuple[int, ...]:
+def ipc_pc(search: Search, target: int, order: TestOrder = "strength") -> tuple[int, ...]:
     """Find the parents and children of the target: the candidates that have the target among their own candidates.
 
     Conditioning sets start with the most strongly associated variables, or follow the order of the `"table"`, which
@@ -50,7 +50,7 @@ def ipc_pc(search: Search, target: int, order: Order = "strength") -> tuple[int,
     return tuple(x for x in found if target in candidates(search, x, order))
 
 
-def ipc_mb(search: Search, target: int, order: Order = "strength") -> Answer:
+def ipc_mb(search: Search, target: int, order: TestOrder = "strength") -> Answer:
     """Find the Markov blanket of the target by IPC-MB."""
 
     def neighbours(search: Search, y: int) -> Collection[int]:

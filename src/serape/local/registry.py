@@ -64,6 +64,8 @@ class Algorithm:
     """The function that finds the sets of `steps_are_sets` for many targets in one question, as far as the test can."""
     hidden: Mapping[str, Any] | None = None
     """The options with which it finds the blanket where common causes are hidden too; None if it does not."""
+    of_caller: bool = False
+    """Whether it is code of the caller."""
 
     @property
     def shares(self) -> bool:
@@ -186,7 +188,7 @@ def own_algorithm(algorithm: LocalAlgorithm, finds: Finds) -> Algorithm:
     """Return the algorithm made of a caller's own function."""
     function = getattr(algorithm, "func", algorithm)  # of a functools.partial
     name = getattr(function, "__name__", type(function).__name__)
-    return Algorithm(name, algorithm, finds, "custom", False, "")
+    return Algorithm(name, algorithm, finds, "custom", False, "", of_caller=True)
 
 
 def names_of(finds: Finds) -> list[str]:

@@ -25,23 +25,23 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 
-Variables = frozenset[int]
+VariableSet = frozenset[int]
 
 
 def tie_star(
-    find: Callable[[Variables], Iterable[Variables]],
-    is_blanket: Callable[[Variables, Variables], bool],
+    find: Callable[[VariableSet], Iterable[VariableSet]],
+    is_blanket: Callable[[VariableSet, VariableSet], bool],
     kept: Collection[int] = (),
     poll: Callable[[], None] = lambda: None,
-) -> Iterator[Variables]:
+) -> Iterator[VariableSet]:
     """Yield every blanket; the first is that of the whole data. Those in `kept` are members of all.
 
     `is_blanket` receives a set and the variables G without which it was found; `poll` is called for every G.
     """
-    nothing: Variables = frozenset()
+    nothing: VariableSet = frozenset()
     blankets = [next(iter(find(nothing)))]
     yield blankets[0]
-    no_blanket: list[Variables] = []
+    no_blanket: list[VariableSet] = []
     generated, remaining = {nothing}, deque([nothing])
     while remaining:
         poll()

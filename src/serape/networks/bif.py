@@ -31,14 +31,14 @@ from serape.errors import DataError, OptionError, embedded, shown
 from serape.files import as_path, atomic_write
 from serape.networks.bif_names import BifNames, restored
 from serape.networks.bif_names import portable as portable_names
-from serape.networks.bif_reader import Missing, Reader
+from serape.networks.bif_reader import BifReader, MissingNumbers
 from serape.networks.bif_tokens import text_of
 from serape.networks.network import Network
 
 _PLAIN = re.compile(r'[^\s"{}()\[\],;|\\]++')
 
 
-def read_bif(path: str | os.PathLike[str], *, missing: Missing = "error") -> Network:
+def read_bif(path: str | os.PathLike[str], *, missing: MissingNumbers = "error") -> Network:
     """Read a network from a BIF file, which may be gzipped.
 
     Parameters
@@ -68,7 +68,7 @@ def read_bif(path: str | os.PathLike[str], *, missing: Missing = "error") -> Net
         raise OptionError(f"missing={shown(missing)} is not known; use 'error' or 'uniform'")
     path = as_path(path)
     text = text_of(path)
-    network = Reader(path, text).network(missing)
+    network = BifReader(path, text).network(missing)
     try:
         return restored(network, text)
     except DataError as error:

@@ -30,7 +30,7 @@ from serape.networks.network import (
     parents_first,
 )
 
-Missing = Literal["error", "uniform"]
+MissingNumbers = Literal["error", "uniform"]
 
 MAX_NUMBERS = 1 << 26
 """The largest number of probabilities in a network."""
@@ -49,7 +49,7 @@ _NUMBER = re.compile(r"[^\s,;{}()|\"]++")
 _OR_UNIFORM = ", or pass missing='uniform' to make its levels equally likely"
 
 
-class Reader(Tokens):
+class BifReader(Tokens):
     """Reads the variables in a first pass over the text and their probabilities in a second."""
 
     def __init__(self, path: Path, text: str) -> None:
@@ -62,7 +62,7 @@ class Reader(Tokens):
         self.defined: dict[str, int] = {}
         self.names = self.numbers = 0
 
-    def network(self, missing: Missing) -> Network:
+    def network(self, missing: MissingNumbers) -> Network:
         """Return the network of the file."""
         for begin in self._variables():
             self._probabilities(begin)

@@ -38,6 +38,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from serape.arrays import Floats
 from serape.errors import DataError
 from serape.networks.network import Network, normalised
 
@@ -47,7 +48,6 @@ _CHUNK_CELLS = 1 << 22  # of the rows that are computed together
 _MAX_AXES = 30  # NumPy arrays can have at least 32
 
 Levels = NDArray[np.intp]
-Floats = NDArray[np.float64]
 Draw = Callable[[int, Floats], Levels]
 """From a variable and the probabilities of its levels in every row to levels."""
 
@@ -61,7 +61,7 @@ class _Factor:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class KnockoffPlan:
     """In which order a network is visited, and which variables are fixed."""
 
     order: tuple[int, ...]
@@ -72,7 +72,7 @@ class Plan:
     """The size of the largest table."""
 
 
-def make_plan(network: Network, hidden: Iterable[int] = (), max_cells: int = MAX_CELLS) -> Plan:
+def make_plan(network: Network, hidden: Iterable[int] = (), max_cells: int = MAX_CELLS) -> KnockoffPlan:
     """Return an order with small tables, the smallest first; fix variables where they would be too large."""
     concealed, fixed = frozenset(hidden), set[int]()
     size = [len(network.levels(k)) for k in range(network.nodes)]
@@ -93,11 +93,11 @@ def make_plan(network: Network, hidden: Iterable[int] = (), max_cells: int = MAX
                 order.append(k)
                 largest = max(largest, cells.pop(k))
             cells.update({x: _cells(x, neighbours, size) for x in changed if x in cells})
-    return Plan(tuple(order), concealed, frozenset(fixed), largest)
+    return KnockoffPlan(tuple(order), concealed, frozenset(fixed), largest)
 
 
 def draw_knockoffs(
-    network: Network, columns: Sequence[Levels | None], plan: Plan, random: np.random.Generator
+    network: Network, columns: Sequence[Levels | None], plan: KnockoffPlan, random: np.random.Generator
 ) -> list[Levels]:
     """Return a knockoff of every column; those of hidden variables are None, and so are their knockoffs' places."""
     rows = next(len(column) for column in columns if column is not None)
@@ -113,7 +113,7 @@ def draw_knockoffs(
     return found
 
 
-def visit(network: Network, columns: Sequence[Levels | None], plan: Plan, draw: Draw) -> dict[int, Levels]:
+def visit(network: Network, columns: Sequence[Levels | None], plan: KnockoffPlan, draw: Draw) -> dict[int, Levels]:
     """Visit the variables of a network in rows, and return what `draw` chose for each of those that are not fixed."""
     actual = {k: column.astype(np.intp) for k, column in enumerate(columns) if column is not None}
     rows = np.arange(len(next(iter(actual.values()))))

@@ -2,60 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from serape.independence.base import IndependenceTest
-from serape.independence.dependent_pairs import (
-    DependentBlocks,
-    DependentPairs,
-    find_dependent_pairs,
-    have_few_levels,
-)
-from serape.independence.outcomes import as_positions
+from serape.independence.dependent_pairs import DependentBlocks, find_dependent_pairs, have_few_levels
+from serape.independence.marginals import AllMarginals, as_marginals
 from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
 
 MAX_SHARED = 10_000_000
 """The most targets times variables for which tests given nothing are shared: 250 MB of answers."""
-
-
-class Marginals(Mapping[int, ScreenResult]):
-    """Screens given nothing by target. Another process makes each of them from its arrays when it is first needed."""
-
-    def __init__(self, screens: Mapping[int, Any], *, are_made: bool = True) -> None:
-        self._made: dict[int, ScreenResult] = dict(screens) if are_made else {}
-        self._parts: dict[int, Any] = {} if are_made else dict(screens)
-
-    def __getitem__(self, target: int) -> ScreenResult:
-        if target not in self._made:
-            make, arguments = self._parts[target]
-            self._made[target] = make(*arguments)
-        return self._made[target]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._parts or self._made)
-
-    def __len__(self) -> int:
-        return len(self._parts or self._made)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        parts = self._parts or {target: _parts_of(screen) for target, screen in self._made.items()}
-        return _unmade, (parts,)
-
-
-def _parts_of(screen: ScreenResult) -> tuple[Any, ...]:
-    """Return a function, and the arguments with which it makes the screen."""
-    reduced = screen.__reduce_ex__(5)
-    return reduced if isinstance(reduced, tuple) and len(reduced) == 2 else (_itself, (screen,))
-
-
-def _itself(screen: ScreenResult) -> ScreenResult:
-    return screen
-
-
-def _unmade(parts: Mapping[int, tuple[Any, ...]]) -> Marginals:
-    return Marginals(parts, are_made=False)
 
 
 def marginal_tests(
@@ -76,7 +32,7 @@ def marginal_tests(
             return {}
         return find_dependent_pairs(test, targets, log_alpha, threads) or {}
     forbidden = knowledge.forbidden_members if knowledge is not None and knowledge.has_forbidden_members else None
-    return Marginals(test.marginals(targets, forbidden, threads=threads))
+    return AllMarginals(test.marginals(targets, forbidden, threads=threads))
 
 
 def marginal_blocks(
@@ -95,8 +51,4 @@ def _leaves_tests_alone(knowledge: BoundKnowledge | None) -> bool:
 
 def shared_tests(known: Mapping[int, ScreenResult]) -> int:
     """Return the number of tests behind the marginal tests of targets: a pair of targets was tested once."""
-    if isinstance(known, DependentPairs):
-        return known.tests
-    targets = as_positions(list(known))
-    total = sum(screen.performed for screen in known.values())
-    return total - sum(screen.performed_with(targets) for screen in known.values()) // 2
+    return as_marginals(known).tests

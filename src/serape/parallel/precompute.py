@@ -21,7 +21,7 @@ from serape.search.memo import StepCache
 from serape.search.record import Record
 
 
-class Asked(Protocol):
+class AskedOfTargets(Protocol):
     """A question about any target."""
 
     @property
@@ -48,7 +48,7 @@ class Asked(Protocol):
 
 
 def precompute_steps(
-    query: Asked,
+    query: AskedOfTargets,
     targets: Sequence[int],
     jobs: int,
     known: Mapping[int, ScreenResult],
@@ -89,7 +89,7 @@ def precompute_steps(
 
 
 def precompute_sets(
-    query: Asked,
+    query: AskedOfTargets,
     targets: Sequence[int],
     jobs: int,
     known: Mapping[int, ScreenResult],

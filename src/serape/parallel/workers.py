@@ -27,7 +27,7 @@ from serape.parallel.forked import ENDED, ForkedProcesses
 from serape.parallel.shared_file import SharedFile, is_wanted, read_shared
 from serape.progress import Progress, ProgressCallback
 
-Found = list[tuple[int, Any]]
+FoundValues = list[tuple[int, Any]]
 """Items with the values that were found for them."""
 
 _WARM = 60.0  # seconds for which loky's workers certainly wait for more work
@@ -41,9 +41,9 @@ class Task:
     work: Callable[[int, ProgressCallback], Any]
     detach: Callable[[Any], Any] | None
 
-    def __call__(self, items: Sequence[int], is_over: Callable[[], bool]) -> Found:
+    def __call__(self, items: Sequence[int], is_over: Callable[[], bool]) -> FoundValues:
         """Return what is found, or what was found when the work ended."""
-        found: Found = []
+        found: FoundValues = []
 
         def stop_search(now: Progress) -> None:
             del now
@@ -64,7 +64,7 @@ class Task:
 class Start:
     """A way to start workers."""
 
-    run: Callable[[Task, Iterator[list[int]], int], Generator[Found, None, None]]
+    run: Callable[[Task, Iterator[list[int]], int], Generator[FoundValues, None, None]]
     """Yields what the workers find in the chunks, with so many of them."""
     after: float
     """Seconds for which the calling process works alone, because starting them takes as long."""
@@ -92,8 +92,8 @@ def choose_workers(test: object) -> Start:
 # --- forked processes -------------------------------------------------------------------------------------------------
 
 
-def _in_forked_processes(task: Task, chunks: Iterator[list[int]], jobs: int) -> Generator[Found, None, None]:
-    def work(items: list[int]) -> Found:
+def _in_forked_processes(task: Task, chunks: Iterator[list[int]], jobs: int) -> Generator[FoundValues, None, None]:
+    def work(items: list[int]) -> FoundValues:
         return task(items, lambda: False)  # it is killed when the work is over
 
     return ForkedProcesses(work, chunks, jobs).answers()
@@ -114,7 +114,7 @@ def _backend_is_chosen() -> bool:
     return type(backends[0]) is type(backends[1])  # without a choice, the hint decides
 
 
-def _through_joblib(task: Task, chunks: Iterator[list[int]], jobs: int) -> Generator[Found, None, None]:
+def _through_joblib(task: Task, chunks: Iterator[list[int]], jobs: int) -> Generator[FoundValues, None, None]:
     global _last_used
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
@@ -177,7 +177,7 @@ def _ending(parallel: Any, tasks: Iterator[Any], tell: Callable[[], None]) -> It
 _shared: tuple[str, Task] | None = None  # in a worker, the last task with its file
 
 
-def _work_on_shared(path: str, items: Sequence[int]) -> Found | SerapeError:
+def _work_on_shared(path: str, items: Sequence[int]) -> FoundValues | SerapeError:
     """Do the task in a shared file for some items."""
     global _shared
     _end_with_parent()
@@ -210,7 +210,7 @@ def _end_with_parent() -> None:
 # --- threads ----------------------------------------------------------------------------------------------------------
 
 
-def _in_threads(task: Task, chunks: Iterator[list[int]], jobs: int) -> Generator[Found, None, None]:
+def _in_threads(task: Task, chunks: Iterator[list[int]], jobs: int) -> Generator[FoundValues, None, None]:
     from joblib import Parallel, delayed
 
     over = threading.Event()

@@ -13,10 +13,10 @@ from serape.independence import table_of
 from serape.independence.outcomes import Tally
 from serape.independence.registry import has_rows
 from serape.local.registry import Algorithm
-from serape.local.tie_star import Variables, tie_star
+from serape.local.tie_star import VariableSet, tie_star
 from serape.names import match
 from serape.progress import Progress
-from serape.questions.choice import Source, choose_local
+from serape.questions.choice import TableOrTest, choose_local
 from serape.questions.duplicates import describe_duplicates, not_candidates
 from serape.questions.equivalence import Criterion
 from serape.questions.query import Query
@@ -99,7 +99,7 @@ def all_blankets(
     return _AllBlankets(constrained, at, asked, int(max_blankets)).found()
 
 
-def _choose(asked: object, finds: Finds, data: Callable[[], Source]) -> Algorithm:
+def _choose(asked: object, finds: Finds, data: Callable[[], TableOrTest]) -> Algorithm:
     """Return the algorithm: "auto" is one that is right also where several sets tell the same."""
     found = choose_local(asked, finds, data)
     if _is_right(found) or not match(asked, ["auto"]):
@@ -112,7 +112,7 @@ def _is_right(algorithm: Algorithm) -> bool:
     return algorithm.conditions_on_blanket and algorithm.sound
 
 
-def _without_larger(blankets: list[Variables]) -> list[Variables]:
+def _without_larger(blankets: list[VariableSet]) -> list[VariableSet]:
     """Return the blankets without those that contain another, which only tests that err let pass; keep the first."""
     return [one for k, one in enumerate(blankets) if not k or not any(other < one for other in blankets)]
 
@@ -121,7 +121,7 @@ def _without_larger(blankets: list[Variables]) -> list[Variables]:
 class _Embedded(Query):
     """The question in the variables that are left when some are removed."""
 
-    removed: Variables = frozenset()
+    removed: VariableSet = frozenset()
 
     def excluded(self, target: int | None) -> frozenset[int]:
         """Return the columns that are no candidates: also the removed ones, and always all duplicates but one."""
@@ -140,10 +140,10 @@ class _AllBlankets:
         self._names = query.source.variables
         self._position = {name: k for k, name in enumerate(self._names)}
         self._criterion = Criterion.of(query, target, asked)
-        self._blankets: list[Variables] = []
+        self._blankets: list[VariableSet] = []
         self._trials: list[Trial] = []
         self._first: Result | None = None
-        self._tried: set[Variables] = set()
+        self._tried: set[VariableSet] = set()
         self._searches = 0
         self._run = Run(asked.run, query.source)
 
@@ -164,7 +164,7 @@ class _AllBlankets:
 
     # --- the algorithm and the criterion ---------------------------------------------------------------------------
 
-    def _find(self, removed: Variables) -> Iterator[Variables]:
+    def _find(self, removed: VariableSet) -> Iterator[VariableSet]:
         """Yield sets that may be blankets without some variables: what the algorithm 𝕏 of TIE* finds comes first.
 
         On data it may find other variables than those that stand for the removed ones, because it has fewer rows for
@@ -199,7 +199,7 @@ class _AllBlankets:
         if self._first is None:
             self._first = result
 
-    def _is_blanket(self, members: Variables, removed: Variables) -> bool:
+    def _is_blanket(self, members: VariableSet, removed: VariableSet) -> bool:
         """Return whether no test tells a set from the first blanket: the criterion ℤ of TIE*."""
         with self._judging() as search:
             trial = self._criterion.trial(search, members, self._blankets[0], removed)
@@ -230,7 +230,7 @@ class _AllBlankets:
             doing = f"{count:,} blanket{'' if count == 1 else 's'} found, {tests:,} tests"
             run.watch(Progress(now.target, now.members, tests, run.tally.skipped, run.seconds, doing))
 
-    def _report(self, blanket: Variables) -> None:
+    def _report(self, blanket: VariableSet) -> None:
         self._watching(Progress(self._names[self._target], self._criterion.named(blanket), 0, 0, 0.0))
 
     # --- the result --------------------------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ class _AllBlankets:
         return {name: "auto" for name, value in given.items() if value == "auto" and name in self._query.reported}
 
     def _notes(self, ended: str, notes: list[str]) -> tuple[str, ...]:
-        if not _is_right(self._query.algorithm) and self._query.algorithm.family != "custom":
+        if not _is_right(self._query.algorithm) and not self._query.algorithm.of_caller:
             notes.append(_UNFAITHFUL.format(self._query.algorithm.name))
         undecided = sum(trial.verdict == "undecided" for trial in self._trials)
         if undecided:

@@ -24,7 +24,7 @@ from serape.structure.graphs import PartlyDirected, cpdag
 from serape.structure.registry import NetworkAlgorithm
 from serape.structure.score_choice import automatic_score
 from serape.structure.scores import SCORES, PermutedScore, Score, make_score
-from serape.structure.tabu import ScoreCallback, Stopped
+from serape.structure.stopping import ScoreCallback, Stopped
 from serape.wording import algorithm_option, setting
 
 
@@ -221,7 +221,7 @@ def check_score(
     algorithm: NetworkAlgorithm, score: Score, knowledge: Knowledge | None, max_parents: int | None
 ) -> None:
     """Refuse scores and knowledge that an algorithm cannot use."""
-    if score.name == "loglik":
+    if score.rises_with_arcs:
         raise OptionError(
             f"the likelihood alone rises with every arc; use {setting('score', 'bdeu')}, 'bic', 'aic' or 'k2'"
         )

@@ -19,7 +19,7 @@ from serape.questions.query import MAX_CONDITIONING, Query
 from serape.questions.run import Run
 from serape.results.causes import Causes
 from serape.settings import Settings, question
-from serape.structure.local_graph import Around, LocalGraph
+from serape.structure.local_graph import LocalBlanket, LocalGraph
 from serape.structure.mmb_by_mmb import local_pag
 from serape.structure.pag import PartialAncestralGraph
 from serape.structure.reasons import reasons
@@ -155,7 +155,7 @@ class _Search:
             self.search.notes.append(f"{run.ended}: directions are as far as they were found")
         return run.hand_over(self.result(complete=run.complete))
 
-    def learn(self, x: int) -> Around:
+    def learn(self, x: int) -> LocalBlanket:
         """Learn the blanket of a variable, and which of its members are its neighbours."""
         query, search = self.query, self.search
         answer, discoveries = query.discovered(search, x)
@@ -174,7 +174,7 @@ class _Search:
             neighbours = {*(near if self.algorithm.hidden else search.possible_neighbours(x, near)), *query.required(x)}
         else:
             neighbours = {int(y) for y in answer.parents_children}
-        return Around(frozenset(neighbours), frozenset(members - neighbours))
+        return LocalBlanket(frozenset(neighbours), frozenset(members - neighbours))
 
     def _not_separated(self, x: int, members: list[int]) -> list[int]:
         """Return the members of a blanket that no subset of the others separates from x: they are neighbours."""
@@ -217,7 +217,7 @@ class _Search:
         names = self.query.source.variables
         expanded = tuple(names[x] for x in local.expanded)
         if target not in local.expanded:  # the blanket itself is not complete
-            local.expanded[target] = Around(frozenset(), frozenset(search.members_so_far(target)))
+            local.expanded[target] = LocalBlanket(frozenset(), frozenset(search.members_so_far(target)))
             search.close_evidence()
         around = local.expanded[target]
         marks = self._marks()

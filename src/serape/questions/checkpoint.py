@@ -41,7 +41,7 @@ _MAX_COUNT = 1 << 53  # no run performs so many tests
 _CHECKSUM = ', "checksum": "'
 
 
-class Found(NamedTuple):
+class KeptNeighbourhood(NamedTuple):
     """The neighbourhood of a target, as a search finds it and a file keeps it."""
 
     neighbours: tuple[int, ...]
@@ -56,7 +56,7 @@ class Checkpoint:
 
     def __init__(self, path: Path, query: Query) -> None:
         self.path = path
-        self.kept: dict[int, Found] = {}
+        self.kept: dict[int, KeptNeighbourhood] = {}
         """The neighbourhoods that the file had when it was opened, by target."""
         self.counted: set[str] = set()
         """The shared steps whose tests are among those of the neighbourhoods."""
@@ -89,7 +89,7 @@ class Checkpoint:
                 f"{setting('max_tests', settings.max_tests)} leaves none; pass a larger number, or choose another file"
             )
 
-    def add(self, target: int, found: Found) -> None:
+    def add(self, target: int, found: KeptNeighbourhood) -> None:
         """Write one neighbourhood to the file, with the shared steps whose tests are among its own."""
         neighbours, record, weighed = found
         entry = self._entry("target", target, neighbours, record.tally)
@@ -253,7 +253,7 @@ class Checkpoint:
         _require(isinstance(notes, list) and isinstance(steps, list))
         _require(all(isinstance(text, str) for text in (*notes, *steps)))
         self.counted.update(steps)
-        self.kept[target] = Found(neighbours, Record(target, tally, notes, steps=steps), weighed)
+        self.kept[target] = KeptNeighbourhood(neighbours, Record(target, tally, notes, steps=steps), weighed)
 
     def _weighed(self, line: dict[str, Any], target: int, neighbours: tuple[int, ...]) -> dict[int, Weighed]:
         """Return what counts for each neighbour."""

@@ -15,10 +15,10 @@ from serape.local.registry import Algorithm, DataKind, automatic, find_algorithm
 from serape.names import match
 from serape.settings import FIELDS, DataSettings
 from serape.types import Finds
-from serape.wording import algorithm_option, literal, question
+from serape.wording import algorithm_option, literal, question, setting
 
-Source = Table | IndependenceTest
-Choice = Callable[[object, Finds, Callable[[], Source]], Algorithm]
+TableOrTest = Table | IndependenceTest
+Choice = Callable[[object, Finds, Callable[[], TableOrTest]], Algorithm]
 """Returns the algorithm for a name or callable; it reads the data only if the choice depends on them."""
 ALPHA, RATE = 0.01, 0.2
 """The meaning of `alpha="auto"`, and of `fdr="auto"` beside it (docs/choosing.md)."""
@@ -28,7 +28,7 @@ MANY_NODES, MANY_ROWS = 1000, 50_000
 """Tables beyond these have structures found by faster algorithms."""
 
 
-def choose_local(asked: object, finds: Finds, data: Callable[[], Source]) -> Algorithm:
+def choose_local(asked: object, finds: Finds, data: Callable[[], TableOrTest]) -> Algorithm:
     """Return the algorithm for a single target."""
     if match(asked, ["auto"]):
         kind, columns, rows = _shape(source := data())
@@ -36,7 +36,7 @@ def choose_local(asked: object, finds: Finds, data: Callable[[], Source]) -> Alg
     return _known(asked, finds)
 
 
-def choose_learner(asked: object, finds: Finds, data: Callable[[], Source]) -> Algorithm:
+def choose_learner(asked: object, finds: Finds, data: Callable[[], TableOrTest]) -> Algorithm:
     """Return the algorithm that learns neighbourhoods, or a skeleton."""
     from serape.structure.registry import NETWORK_ALGORITHMS, SKELETON_ALGORITHMS
 
@@ -67,7 +67,7 @@ def check_algorithm_options(algorithm: Algorithm, finds: Finds, options: Mapping
             raise OptionError(
                 f"algorithm {algorithm.name!r} has no option {option!r} ({takes}).{suggestion(option, [*own, *FIELDS])}"
             )
-        if algorithm.family != "custom":
+        if not algorithm.of_caller:
             check_choice(option, value, algorithm.asked_for(finds))
 
 
@@ -86,22 +86,27 @@ def check_choice(option: str, value: Any, run: Callable[..., Any]) -> None:
         raise OptionError(f"{algorithm_option(option)} must be {' or '.join(map(literal, known))}, not {shown(value)}")
 
 
-def choose_network(data: Source, *, by_score: bool) -> str:
-    """Return the name of the algorithm for a network; `by_score` if the caller asks for a score."""
+def choose_network(data: TableOrTest, *, by_score: bool) -> tuple[str, list[str]]:
+    """Return the name of the algorithm for a network, and notes on why; `by_score` if the caller asks for a score."""
     kind, columns, rows = _shape(data)
     if by_score or (kind == "categorical" and columns > MANY_NODES):
-        return "mmhc"
+        return "mmhc", []
     if kind == "categorical":
-        return "hpc" if rows <= MANY_ROWS else "ges"
-    return "hiton-pc"
+        return "hpc" if rows <= MANY_ROWS else "ges", []
+    name = "hiton-pc"
+    note = (
+        f"algorithm {name!r} was chosen because some columns are numbers, whose relations may be curved; if they are "
+        f"linear, {setting('algorithm', 'boss')} is more accurate"
+    )
+    return name, [note] if kind == "numbers" else []
 
 
-def _is_remote(data: Source) -> bool:
+def _is_remote(data: TableOrTest) -> bool:
     """Return whether the columns are on a cluster."""
     return isinstance(data, Table) and data.remote is not None
 
 
-def _shape(data: Source) -> tuple[DataKind, int, int]:
+def _shape(data: TableOrTest) -> tuple[DataKind, int, int]:
     """Return the kind of the columns, their number, and the number of rows."""
     if isinstance(data, Table):
         categorical = data.identifiers.issuperset(data.continuous)
@@ -124,14 +129,14 @@ def _known(asked: object, finds: Finds, others: Iterable[str] = ()) -> Algorithm
     raise unknown_algorithm(asked, [*names_of(finds), *others])
 
 
-class Reader:
+class SourceReader:
     """Reads the data once, when they are first needed."""
 
     def __init__(self, data: Any, settings: DataSettings) -> None:
         self._data, self._settings = data, settings
-        self._read: Source | None = None
+        self._read: TableOrTest | None = None
 
-    def __call__(self) -> Source:
+    def __call__(self) -> TableOrTest:
         """Return the table, or the test."""
         if self._read is None:
             is_test = isinstance(self._data, IndependenceTest)

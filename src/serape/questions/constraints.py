@@ -14,7 +14,7 @@ from serape.settings import SearchSettings
 from serape.types import Variables
 from serape.wording import setting
 
-Members = dict[int, frozenset[int]]
+MembersOf = dict[int, frozenset[int]]
 """Members of the answer, by target."""
 
 
@@ -22,7 +22,7 @@ class Constraints(NamedTuple):
     """Constraints on the answers for some targets, in positions."""
 
     knowledge: BoundKnowledge | None
-    known: Members
+    known: MembersOf
     named: dict[str, Any]
     """The constraints as settings, with names of variables."""
 
@@ -78,7 +78,9 @@ def refuse_identifiers(table: Table | None, what: str, variables: Iterable[int])
         )
 
 
-def _with_forbidden(bound: BoundKnowledge, known: Members, forbidden: Members, names: Sequence[str]) -> BoundKnowledge:
+def _with_forbidden(
+    bound: BoundKnowledge, known: MembersOf, forbidden: MembersOf, names: Sequence[str]
+) -> BoundKnowledge:
     """Return knowledge with the forbidden members of targets, which are not tested against them."""
     for target, members in forbidden.items():
         if both := sorted(members & known.get(target, frozenset())):
@@ -95,7 +97,7 @@ def _with_forbidden(bound: BoundKnowledge, known: Members, forbidden: Members, n
     return bound.with_forbidden_members(pairs) if pairs else bound
 
 
-def _check_known(bound: BoundKnowledge, known: Members, names: Sequence[str], *, adjacent: bool) -> None:
+def _check_known(bound: BoundKnowledge, known: MembersOf, names: Sequence[str], *, adjacent: bool) -> None:
     """Refuse known members that knowledge forbids. It may forbid that the target and a spouse are adjacent."""
     for target, members in known.items():
         forbidden = bound.forbidden_neighbours(target) if adjacent else bound.forbidden_members(target)
@@ -109,7 +111,7 @@ def _check_known(bound: BoundKnowledge, known: Members, names: Sequence[str], *,
             raise OptionError(f"{names[x]!r} is a known member, but {why}; remove one of the two")
 
 
-def _members(source: IndependenceTest, given: Variables, targets: Sequence[int]) -> Members:
+def _members(source: IndependenceTest, given: Variables, targets: Sequence[int]) -> MembersOf:
     """Return members by target; a list holds for every target but those in it."""
     if isinstance(given, Mapping):
         by_target = {position(source, t): _positions(source, group) for t, group in given.items()}

@@ -32,12 +32,12 @@ from serape.questions.information import added, information, p_of_less
 from serape.questions.query import MAX_CONDITIONING, Query
 from serape.questions.run import STRUCTURE_SECONDS, Run
 from serape.results.context_blankets import ContextBlankets, Difference
+from serape.results.exchanges import Names
 from serape.results.result import Result
 from serape.search import Search
 from serape.settings import Settings, question
 from serape.types import LocalAlgorithm
 
-Names = tuple[str, ...]
 _INTERRUPTED = "the search was interrupted"
 
 

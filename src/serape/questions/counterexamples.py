@@ -18,7 +18,6 @@ from serape.questions.causes import causes
 from serape.questions.hidden import check_hidden
 from serape.questions.network import resolve_network
 from serape.questions.query import Query
-from serape.questions.true_edges import ancestral_edges, edges_at, fits, oracle_of
 from serape.results.comparison import true_members
 from serape.settings import RunSettings, Settings, question, refuse
 from serape.structure.graphs import PartlyDirected, cpdag
@@ -372,3 +371,44 @@ def _role(graph: nx.DiGraph[str], x: str, target: str) -> str:
         return f"it is a child ({target}→{x})"
     child = next(c for c in graph.successors(target) if graph.has_edge(x, c))
     return f"it is a spouse ({x}→{child}←{target})"
+
+
+# --- the true edges of a target --------------------------------------------------------------------------------------
+
+
+def oracle_of(graph: nx.DiGraph[str], order: tuple[str, ...]) -> DSeparation:
+    """Return the oracle of a graph in which the nodes that are not in the order are hidden."""
+    return DSeparation(graph, order, hidden=[node for node in graph if node not in order])
+
+
+def ancestral_edges(graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> dict[str, str]:
+    """Return the edges of a target in the ancestral graph of the observed nodes, by neighbour, read from it.
+
+    Two are adjacent if their observed ancestors do not separate them.
+    """
+    import networkx as nx
+
+    oracle, at = oracle_of(graph, order), order.index(target)
+    above = {node: nx.ancestors(graph, node) for node in order}
+    edges = {}
+    for x, name in enumerate(order):
+        given = [z for z, node in enumerate(order) if node in above[name] | above[target] and z not in (x, at)]
+        if name != target and oracle.test(x, at, given).p < 1:
+            edges[name] = "→" if name in above[target] else "←" if target in above[name] else "↔"
+    return edges
+
+
+def fits(mark: str, true: str) -> bool:
+    """Return whether the decided ends of an edge are those of the true one; a circle is not decided."""
+    ends = {"→": "->", "←": ">-", "↔": ">>", "o→": "o>", "←o": ">o", "o–o": "oo", "–o": "-o", "o–": "o-", "–": "--"}
+    return all(a in ("o", b) for a, b in zip(ends[mark], ends[true], strict=True))
+
+
+def edges_at(graph: nx.DiGraph[str], target: str) -> tuple[str, ...]:
+    """Return the edges of a node of a partly directed graph as text."""
+    into, out = set(graph.predecessors(target)), set(graph.successors(target))
+    return (
+        *(f"{x}→{target}" for x in sorted(into - out)),
+        *(f"{target}→{x}" for x in sorted(out - into)),
+        *(f"{target}–{x}" for x in sorted(into & out)),
+    )

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from serape.checks import MAX_SIZE, is_one_of
-from serape.data.resampling import Resampler, Rows
+from serape.data.resampling import Resampler, RowPositions
 from serape.data.table import Table
 from serape.errors import InputTypeError, OptionError, is_integer, shown
 from serape.independence import IndependenceTest
@@ -24,7 +24,7 @@ from serape.settings import RunSettings, Settings
 from serape.wording import setting
 
 
-class Found(NamedTuple):
+class DrawnAnswer(NamedTuple):
     """What the search in one draw found."""
 
     items: tuple[Any, ...]
@@ -60,7 +60,7 @@ class Draws:
         self.random_state = 0 if seed is None else int(seed)
         self.table = Table.of(data, asked.data).whole
         self.draws, self.sampling = draws, sampling
-        self.found: dict[int, Found] = {}
+        self.found: dict[int, DrawnAnswer] = {}
         """By draw."""
         self._resampler = Resampler(self.table)
         units = self._resampler.units
@@ -71,7 +71,11 @@ class Draws:
             )
 
     def search(
-        self, ask: Callable[[Table, ProgressCallback], Found], test: object, settings: RunSettings, target: str = ""
+        self,
+        ask: Callable[[Table, ProgressCallback], DrawnAnswer],
+        test: object,
+        settings: RunSettings,
+        target: str = "",
     ) -> None:
         """Search all draws; on Ctrl-C, keep what was found in those that are complete.
 
@@ -79,10 +83,10 @@ class Draws:
         """
         self._run = run = Run(settings, test)
 
-        def one(draw: int, watch: ProgressCallback) -> Found:
+        def one(draw: int, watch: ProgressCallback) -> DrawnAnswer:
             return ask(self._resampler.draw_units(self._units(draw)), watch)
 
-        def keep(draw: int, found: Found) -> None:
+        def keep(draw: int, found: DrawnAnswer) -> None:
             self.found[draw] = found
             bar.advance(target, found.items if target else (), found.tests, found.skipped)
 
@@ -118,11 +122,11 @@ class Draws:
             "notes": (*notes, *[spent] * bool(stopped)),
         }
 
-    def _units(self, draw: int) -> Rows:
+    def _units(self, draw: int) -> RowPositions:
         return rows_of_draw(self._resampler.units, draw, self.sampling, self.random_state)
 
 
-def rows_of_draw(rows: int, draw: int, sampling: Sampling, random_state: int) -> Rows:
+def rows_of_draw(rows: int, draw: int, sampling: Sampling, random_state: int) -> RowPositions:
     """Return the rows, or groups, of a draw, in ascending order; they depend only on the seed and the draw's number."""
     if sampling == "bootstrap":
         chosen = np.random.default_rng([random_state, draw]).integers(0, rows, rows)

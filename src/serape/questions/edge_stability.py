@@ -8,7 +8,7 @@ from dataclasses import replace
 from serape.data.table import Table
 from serape.progress import ProgressCallback
 from serape.questions.constraints import left_out_notes
-from serape.questions.draws import Draws, Found
+from serape.questions.draws import DrawnAnswer, Draws
 from serape.questions.structures import StructureQuery, source_notes
 from serape.results.edge_stability import EdgeStability
 from serape.results.structure import Structure
@@ -20,7 +20,7 @@ from serape.types import FindsEdges
 def stability_of_edges(draws: Draws, finds: FindsEdges, query: StructureQuery, settings: RunSettings) -> EdgeStability:
     """Search every draw, and count the edges."""
 
-    def ask(sample: Table, watch: ProgressCallback) -> Found:
+    def ask(sample: Table, watch: ProgressCallback) -> DrawnAnswer:
         return _found(query.ask(sample, replace(settings, n_jobs=1, progress=watch)))
 
     draws.search(ask, query.source, settings)
@@ -48,10 +48,10 @@ def stability_of_edges(draws: Draws, finds: FindsEdges, query: StructureQuery, s
     )
 
 
-def _found(structure: Structure) -> Found:
+def _found(structure: Structure) -> DrawnAnswer:
     """Return the edges of a structure, in the order of the variables, and those with a decided direction."""
     index = {name: k for k, name in enumerate(structure.graph)}
-    return Found(
+    return DrawnAnswer(
         tuple((a, b) if index[a] < index[b] else (b, a) for a, b in structure.edges),
         structure.tests,
         structure.skipped,

@@ -3,22 +3,25 @@
 A set is a blanket of the whole data if, given it, the target is independent of the members of any blanket: of all other
 variables it is independent given that blanket, and so, by contraction, given the set (the criterion of independence of
 Statnikov, Lytkin, Lemeire and Aliferis, JMLR 14, 2013). This is about all members together. Here each is tested on its
-own, which is the same if composition holds; a test of all together would need many more rows.
+own, which is the same if composition holds; a test of all together would need many more rows. Variables that others
+determine tell nothing more given these, though no test can be performed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from serape.data.degenerate import functions_of
+from serape.data.origins import Origin
+from serape.data.table import Table
 from serape.independence import IndependenceTest, table_of
 from serape.independence.screens import ScreenResult
-from serape.local.tie_star import Variables
-from serape.questions.determined import determined
+from serape.local.tie_star import VariableSet
 from serape.questions.query import Query
 from serape.results.exchanges import Names, Trial, Verdict
 from serape.search import Search
@@ -26,6 +29,7 @@ from serape.settings import Settings
 
 MAX_SWAPS = 30
 """The largest number of variables that are tried in place of one."""
+_ROUNDING = 1e-9  # of the largest distance to the mean
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ class Criterion:
             query = replace(query, source=make(table, dof="adjusted"))
         return cls(query, target)
 
-    def trial(self, search: Search, members: Variables, first: Variables, removed: Variables) -> Trial:
+    def trial(self, search: Search, members: VariableSet, first: VariableSet, removed: VariableSet) -> Trial:
         """Test the removed variables and the members of the first blanket given a set.
 
         The first blanket would do; where tests err, the removed variables tell apart more. A variable that the set
@@ -82,8 +86,8 @@ class Criterion:
         )
 
     def swapped(
-        self, search: Search, blanket: Variables, x: int, first: Variables, removed: Variables
-    ) -> Variables | None:
+        self, search: Search, blanket: VariableSet, x: int, first: VariableSet, removed: VariableSet
+    ) -> VariableSet | None:
         """Return a blanket that has another variable in place of x, or None; the strongest given the rest come first.
 
         SES looks for such variables, too (Lagani, Athineou, Farcomeni, Tsagris and Tsamardinos, Journal of Statistical
@@ -99,7 +103,7 @@ class Criterion:
                 return self._needed(search, members)
         return None
 
-    def _needed(self, search: Search, members: Variables) -> Variables:
+    def _needed(self, search: Search, members: VariableSet) -> VariableSet:
         """Return the members that the others neither separate from the target nor determine."""
         with search.read_as_independence("zero-dof"):
             members = members.difference(search.test_each_given_rest(self.target, sorted(members)))
@@ -108,7 +112,7 @@ class Criterion:
                 members = members - {x}
         return members
 
-    def named(self, variables: Variables) -> Names:
+    def named(self, variables: VariableSet) -> Names:
         """Return the names of variables, in the table's order."""
         return tuple(self.query.source.variables[x] for x in sorted(variables))
 
@@ -123,3 +127,41 @@ class Criterion:
         """Return the effects of some tests of a screen, in bits; NaN if the test has no effect size."""
         own = screen.statistic[index], screen.dof[index]
         return self.query.source.effects(self.target, screen.xs[index], screen.given, *own).bits
+
+
+# --- what others determine -------------------------------------------------------------------------------------------
+
+
+def determined(table: Table | None, variables: Sequence[int], given: Sequence[int]) -> set[int]:
+    """Return the variables that are exact functions of the given ones, as far as the table at hand shows it.
+
+    Categorical variables are functions of one of the given ones or of all; continuous ones are linear functions.
+    """
+    if table is None or table.remote is not None or not variables:
+        return set()
+    levels = [z for z in given if table.levels(z)]
+    return set(functions_of(table, list(variables), levels)) | _linear(table, variables, given)
+
+
+def _linear(table: Table, variables: Sequence[int], given: Sequence[int]) -> set[int]:
+    """Return the continuous variables that are linear functions of the continuous ones among the given."""
+    continuous = set(table.continuous)
+    columns = [z for z in given if z in continuous and z not in table.missing]
+    found: set[int] = set()
+    if not columns or len(columns) + 1 >= table.rows:
+        return found
+    design = np.column_stack([np.ones(table.rows), *(_standardised(table, z) for z in columns)])
+    for x in variables:
+        if x in continuous and x not in table.missing:
+            values = _standardised(table, x)
+            rest = values - design @ np.linalg.lstsq(design, values, rcond=None)[0]
+            if np.abs(rest).max() <= _ROUNDING:
+                found.add(x)
+    return found
+
+
+def _standardised(table: Table, k: int) -> NDArray[np.float64]:
+    column: NDArray[np.float64] = np.asarray(table.numbers(k), np.float64)
+    values = Origin.of(column).measured(column)
+    values = values - values.mean()
+    return np.asarray(values / (float(np.abs(values).max()) or 1.0))

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Levels = NDArray[np.intp]
-Floats = NDArray[np.float64]
+from serape.arrays import Floats
+from serape.networks.knockoffs import Levels
 
 SHARE = 0.25
 """The penalty, as a share of the median penalty at which no column enters the model of a shuffled target."""

@@ -44,7 +44,7 @@ def identity(query: Query) -> dict[str, Any]:
     source = query.source
     table = table_of(source)
     resolved = {
-        "algorithm": query.algorithm.run if query.algorithm.family == "custom" else query.algorithm.name,
+        "algorithm": query.algorithm.run if query.algorithm.of_caller else query.algorithm.name,
         "test": source.name,
         "alpha": query.alpha,
         "fdr": None if query.fdr is None else query.fdr.rate,

@@ -16,16 +16,16 @@ So no search of its own is needed, and the answer is unique.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Unpack
 
 from serape._keywords import Keywords
 from serape.checks import is_several
-from serape.errors import InputTypeError, Interrupted, OptionError, abbreviate, either, shown
+from serape.errors import InputTypeError, OptionError, abbreviate, either, shown
 from serape.questions.blankets import ask_of_many
 from serape.questions.query import Query
+from serape.questions.run import Run
 from serape.results.joint_blanket import JointBlanket
 from serape.settings import Settings, question
 from serape.types import LocalAlgorithm
@@ -74,7 +74,6 @@ def joint_blanket(
     >>> found.blanket, found.shared
     (('Anxiety', 'HeartDisease'), ('HeartDisease',))
     """
-    started = time.perf_counter()
     asked = Settings.of(algorithm=algorithm, **settings)
     query = Query.resolve(data, "blanket", asked)
     if not is_several(targets):
@@ -89,8 +88,9 @@ def joint_blanket(
     if len(positions) < 2:
         single = either("markov_blanket", "serape blanket")
         raise OptionError(f"a joint blanket has two or more targets; for one target use {single}")
+    run = Run(asked.run, query.source)
     by_target = ask_of_many(query.constrained(asked.search, positions), positions, asked.run)
-    left = [names[x] for x in positions if names[x] not in by_target]
+    run.interrupted = len(by_target) < len(positions)
     tests: Counter[int] = Counter()
     for one in by_target.values():
         tests.update(one.tests_by_size)
@@ -101,10 +101,8 @@ def joint_blanket(
         tests=sum(tests.values()),
         tests_by_size=dict(sorted(tests.items())),
         skipped=sum(one.skipped for one in by_target.values()),
-        seconds=time.perf_counter() - started,
-        complete=not left and all(one.complete for one in by_target.values()),
+        seconds=run.seconds,
+        complete=not run.interrupted and all(one.complete for one in by_target.values()),
         notes=tuple(dict.fromkeys(note for one in by_target.values() for note in one.notes)),
     )
-    if left:
-        raise Interrupted(found)
-    return found
+    return run.hand_over(found)

@@ -8,7 +8,6 @@ Statistics 2015). How knockoffs are drawn is described, and proved, in `serape.n
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
@@ -20,16 +19,17 @@ from serape._keywords import Keywords
 from serape.checks import is_auto, is_one_of
 from serape.data.encoding import as_codes
 from serape.data.table import Table
-from serape.errors import DataError, InputTypeError, Interrupted, OptionError, abbreviate, is_integer
+from serape.errors import DataError, InputTypeError, OptionError, abbreviate, is_integer
 from serape.independence import IndependenceTest
 from serape.networks.fitting import fit, level_texts
 from serape.networks.knockoffs import Levels, draw_knockoffs, make_plan
 from serape.networks.network import Network
 from serape.questions.group_lasso import importances
 from serape.questions.network import resolve_network
+from serape.questions.run import Run
 from serape.results.knockoffs import KnockoffSelection, knockoff_threshold
 from serape.results.structure import Structure
-from serape.settings import RunSettings, Settings, check_options, question, refuse
+from serape.settings import Settings, check_options, question, refuse
 from serape.wording import setting
 
 Statistic = Callable[[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]], Any]
@@ -142,7 +142,6 @@ def knockoff_filter(
     ('Age', 'Smoking', 'BloodPressure', 'Anxiety', 'ECG', 'ChestPain', 'Weekday')
     """
     refuse(knockoff_filter, settings)
-    started = time.perf_counter()
     asked = Settings.of(**settings)
     check_options("knockoff_filter", asked.options, ["network", "statistic", "offset", "equivalent_sample_size"])
     if asked.search.fdr is None:
@@ -172,7 +171,7 @@ def knockoff_filter(
         rows=drawn.features.rows,
         tests=drawn.tests,
         random_state=drawn.seed,
-        seconds=time.perf_counter() - started,
+        seconds=drawn.run.seconds,
         notes=(*drawn.notes, *_notes(values, rate, offset, threshold, same, drawn.fixed)),
     )
 
@@ -195,6 +194,7 @@ class _Drawn:
     tests: int
     seed: int
     notes: tuple[str, ...]
+    run: Run
 
 
 def _generator(seed: int, part: int) -> np.random.Generator:
@@ -212,6 +212,7 @@ def _draw(data: Any, target: str | int | None, law: Any, size: float, asked: Set
     if isinstance(seed, np.random.Generator):
         raise OptionError(f"{setting('random_state')} must be a whole number, the seed of the draws, not a generator")
     table = Table.of(data, asked.data).whole
+    run = Run(asked.run, table)
     if table.weights is not None or table.groups is not None:
         raise DataError(f"knockoffs cannot use weights or groups of rows: {_ROWS}; read the table without them")
     at = None if target is None else table.position(target)
@@ -221,7 +222,7 @@ def _draw(data: Any, target: str | int | None, law: Any, size: float, asked: Set
     table.check_categorical("a knockoff", chosen if at is None else [*chosen, at])
     table.check_complete()
     features = table.part(chosen)
-    network, words, tests, notes = _network(features, law, size, asked.run)
+    network, words, tests, notes = _network(features, law, size, run)
     codes, own = _codes(features, network)
     plan = make_plan(network, [k for k in range(network.nodes) if codes[k] is None])
     random = _generator(0 if seed is None else int(seed), 0)
@@ -241,10 +242,11 @@ def _draw(data: Any, target: str | int | None, law: Any, size: float, asked: Set
         tests=tests,
         seed=0 if seed is None else int(seed),
         notes=(*table.notes, *notes),
+        run=run,
     )
 
 
-def _network(features: Table, law: Any, size: float, run: RunSettings) -> tuple[Network, str, int, list[str]]:
+def _network(features: Table, law: Any, size: float, run: Run) -> tuple[Network, str, int, list[str]]:
     """Return the law of the columns, its description, the number of tests that found it, and notes."""
     if isinstance(law, Network):
         return law, f"the given network of {_counted(law.nodes, 'variable')}", 0, []
@@ -254,11 +256,9 @@ def _network(features: Table, law: Any, size: float, run: RunSettings) -> tuple[
         raise InputTypeError(f"network must be a name, a Network or a Structure, not a {type(law).__name__}")
     if len(features.varying) < 2:
         return fit(features, {}, size), "a network without edges", 0, []
-    asked = replace(Settings.of(algorithm=law), run=run)
-    try:
-        found: Structure = resolve_network(features, asked).ask(None, run)
-    except Interrupted:
-        raise KeyboardInterrupt from None  # knockoffs from a part of the network would be wrong
+    asked = replace(Settings.of(algorithm=law), run=run.settings)
+    with run.whole():  # knockoffs from a part of the network would be wrong
+        found: Structure = resolve_network(features, asked).ask(None, run.settings)
     words = f"a network of {_counted(len(found.edges), 'edge')} by {found.algorithm}"
     return found.fit(size), words, found.tests, [note for note in found.notes if note not in features.notes]
 

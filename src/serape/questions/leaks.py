@@ -35,7 +35,7 @@ _MANY_ROWS = 1000
 _FEW_CELLS = 256  # combinations of levels whose counts are looked at one by one
 _MAX_CHECKED = 1000  # candidates that are compared beside members
 
-Rows = NDArray[np.intp]
+RowIndices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,12 @@ def find_leaks(search: Search, target: int, members: Collection[int], max_checke
     return Leaks(table.names[target], _with_duplicates(table, copies), _with_duplicates(table, leaks), unchecked)
 
 
-def some_rows(table: Table, count: int) -> Rows:
+def some_rows(table: Table, count: int) -> RowIndices:
     """Return so many rows of a table, drawn at random, always the same; all if it has no more."""
     return np.random.default_rng(0).permutation(table.rows)[:count]
 
 
-def share_left(table: Table, target: int, x: int, rows: Rows | None = None) -> float:
+def share_left(table: Table, target: int, x: int, rows: RowIndices | None = None) -> float:
     """Return the share of the target that a column leaves open: 0 if it tells the target, 1 if it tells nothing.
 
     For a categorical target it is the share of errors that remain in guessing its level. A row's guess is the commonest
@@ -144,7 +144,7 @@ def ignore_remedy(named: Sequence[str]) -> str:
 # --- internal --------------------------------------------------------------------------------------------------------
 
 
-def _leaks(table: Table, target: int, x: int, rows: Rows | None = None, max_left: float = MAX_LEFT) -> bool:
+def _leaks(table: Table, target: int, x: int, rows: RowIndices | None = None, max_left: float = MAX_LEFT) -> bool:
     return share_left(table, target, x, rows) <= max_left
 
 
@@ -179,14 +179,14 @@ def _first_look(table: Table) -> tuple[dict[int, int], NDArray[np.float64]]:
     return {k: index for index, k in enumerate(table.continuous)}, values
 
 
-def _is_copy(table: Table, target: int, x: int, order: Rows) -> bool:
+def _is_copy(table: Table, target: int, x: int, order: RowIndices) -> bool:
     order = _complete(table, x, order)
     if len(order) < _MIN_ROWS or table.numbers(target)[order[0]] == table.numbers(target)[order[-1]]:
         return False
     return _is_monotone(table, target, x, order)
 
 
-def _is_monotone(table: Table, target: int, x: int, order: Rows) -> bool:
+def _is_monotone(table: Table, target: int, x: int, order: RowIndices) -> bool:
     """Return whether a column grows or falls exactly where the target grows, in rows that are sorted by the target."""
     order = _complete(table, x, order)
     steps, values = table.numbers(target)[order], table.numbers(x)[order]
@@ -195,7 +195,7 @@ def _is_monotone(table: Table, target: int, x: int, order: Rows) -> bool:
     return (falls_never and np.array_equal(up, grows)) or (grows_never and np.array_equal(down, grows))
 
 
-def _complete(table: Table, x: int, rows: Rows) -> Rows:
+def _complete(table: Table, x: int, rows: RowIndices) -> RowIndices:
     return rows[~table.missing[x][rows]] if x in table.missing else rows
 
 

@@ -23,7 +23,7 @@ from serape.parallel.marginals import marginal_blocks, marginal_tests, shared_te
 from serape.parallel.precompute import precompute_sets, precompute_steps
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
-from serape.questions.checkpoint import Checkpoint, Found
+from serape.questions.checkpoint import Checkpoint, KeptNeighbourhood
 from serape.questions.deciding import Weighed, of_sides, of_tests
 from serape.questions.query import Query
 from serape.questions.run import Run
@@ -206,7 +206,7 @@ class _Targets:
 
         return {x: {y: edge(x, y) for y in neighbours} for x, neighbours in known.items()}
 
-    def find(self, target: int, watch: ProgressCallback) -> Found:
+    def find(self, target: int, watch: ProgressCallback) -> KeptNeighbourhood:
         """Find the parents and children of one target."""
         query = self.query
         search = query.search(
@@ -230,7 +230,7 @@ class _Targets:
             self.budget.spent += search.tally.performed
         if target in self.precomputed:
             search.record.count(self.precomputed[target])
-        return Found(neighbours, search.record.of_counts(), weighed)
+        return KeptNeighbourhood(neighbours, search.record.of_counts(), weighed)
 
     def _sides_of(self, search: Search, x: int, target: int) -> list[DecidingTest]:
         """Return the weakest associations of an edge; the search for its other end is told them, if it has the same."""
@@ -267,7 +267,7 @@ def find_neighbourhoods(
     if checkpoint is not None and searches.cache is not None:
         searches.cache.counted = checkpoint.counted
 
-    def keep(target: int, answer: Found) -> None:
+    def keep(target: int, answer: KeptNeighbourhood) -> None:
         neighbours, record, weighed = answer
         tally = record.tally
         done[target] = neighbours, record.notes, weighed
@@ -292,7 +292,7 @@ def find_neighbourhoods(
         else:
             for target, neighbours in known.items():
                 counts = searches.precomputed.get(target, Record(target))
-                keep(target, Found(neighbours, counts, weighed.get(target, {})))
+                keep(target, KeptNeighbourhood(neighbours, counts, weighed.get(target, {})))
 
     with run.bar("neighbourhoods", len(rest)) as bar:
         try:

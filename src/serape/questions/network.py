@@ -29,7 +29,6 @@ from serape.settings import FIELDS, DataSettings, RunSettings, Settings, questio
 from serape.structure.registry import NETWORK_ALGORITHMS, NetworkAlgorithm
 from serape.structure.scores import Score
 from serape.types import LocalAlgorithm, Rule
-from serape.wording import setting
 
 
 @question()
@@ -111,18 +110,13 @@ def resolve_network(
     """Resolve the question about the network, and check the data for it."""
     if rule is not None:
         asked = replace(asked, options={**asked.options, "rule": rule})
-    algorithm, notes = asked.search.algorithm, []
+    algorithm, notes = asked.search.algorithm, list[str]()
     if match(algorithm, ["auto"]):
         if not isinstance(data, Score | IndependenceTest):
             data, asked = Table.of(data, asked.data), replace(asked, data=DataSettings())
         by_score = isinstance(data, Score) or not (isinstance(score, str) and match(score, ["auto"]))
-        algorithm = "mmhc" if isinstance(data, Score) else choose_network(data, by_score=by_score)
+        algorithm, notes = ("mmhc", []) if isinstance(data, Score) else choose_network(data, by_score=by_score)
         asked = replace(asked, search=replace(asked.search, algorithm=algorithm))
-        if isinstance(data, Table) and algorithm == "hiton-pc":
-            notes = [
-                f"algorithm {algorithm!r} was chosen because some columns are numbers, whose relations may be "
-                f"curved; if they are linear, {setting('algorithm', 'boss')} is more accurate"
-            ]
     name = match(algorithm, NETWORK_ALGORITHMS)
     chosen = None if name is None else NETWORK_ALGORITHMS[name]
     if chosen is None or chosen.search is None:

@@ -25,7 +25,7 @@ from serape.parallel.map import compute_each
 from serape.progress import ProgressCallback
 from serape.questions.answers import checked_answer
 from serape.questions.chance import chance_note, nothing_note
-from serape.questions.choice import ALPHA, RATE, Choice, Reader, check_algorithm_options, choose_local
+from serape.questions.choice import ALPHA, RATE, Choice, SourceReader, check_algorithm_options, choose_local
 from serape.questions.constraints import left_out_notes, refuse_identifiers, resolve_constraints
 from serape.questions.deciding import Deciding, Discoveries
 from serape.questions.discoveries import bound
@@ -88,7 +88,7 @@ class Query:
         asked = settings.search
         if isinstance(data, IndependenceTest):
             refuse_beside_test(data, settings)
-        read = Reader(data, settings.data)
+        read = SourceReader(data, settings.data)
         algorithm = choose(asked.algorithm, finds, read)
         check_algorithm_options(algorithm, finds, settings.options)
         make_source = partial(
@@ -116,7 +116,7 @@ class Query:
         stepwise = algorithm.conditions_on_blanket and finds == "blanket"
         rate = asked.fdr
         if rate == "auto":
-            judged = asked.alpha == "auto" and algorithm.family != "custom" and has_rows(source)
+            judged = asked.alpha == "auto" and not algorithm.of_caller and has_rows(source)
             rate = RATE if judged else None
         if stepwise and asked.fdr_method == "adaptive":
             raise OptionError(
@@ -389,7 +389,7 @@ class Query:
     @property
     def by_subsets(self) -> bool:
         """Whether independence given a subset of the members shows that a variable is none."""
-        return not self.algorithm.conditions_on_blanket and self.algorithm.family != "custom"
+        return not self.algorithm.conditions_on_blanket and not self.algorithm.of_caller
 
     def warnings(self, search: Search, target: int, members: set[int], deciding: Deciding) -> list[str]:
         """Return notes on what to doubt about the members."""
@@ -416,7 +416,7 @@ class Query:
     @cached_property
     def own(self) -> tuple[str, ...]:
         """The settings that are the caller's own objects, not names."""
-        named = {"algorithm": self.algorithm.family != "custom", "test": self.source.name in TESTS}
+        named = {"algorithm": not self.algorithm.of_caller, "test": self.source.name in TESTS}
         return tuple(name for name, known in named.items() if not known)
 
     @cached_property

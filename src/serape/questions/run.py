@@ -29,7 +29,6 @@ INTERRUPTED = "the search was interrupted"
 """How the note begins that says that Ctrl-C ended a search."""
 
 Value = TypeVar("Value")
-Answer = TypeVar("Answer")
 
 
 class Run:
@@ -94,6 +93,14 @@ class Run:
             self.hide_progress()
 
     @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Do a part of which a piece is of no use: after Ctrl-C, nothing of it is found."""
+        try:
+            yield
+        except Interrupted:
+            raise KeyboardInterrupt from None
+
+    @contextmanager
     def searching(
         self,
         query: Query,
@@ -142,7 +149,7 @@ class Run:
         if isinstance(self.watch, StatusLine):
             self.watch.close()
 
-    def hand_over(self, result: Answer) -> Answer:
+    def hand_over(self, result: Value) -> Value:
         """Return the result; after Ctrl-C, raise Interrupted with it."""
         if self.interrupted:
             raise Interrupted(result) from None

@@ -11,7 +11,7 @@ from serape.data.table import Table
 from serape.errors import OptionError, shown
 from serape.progress import ProgressCallback
 from serape.questions.constraints import left_out_notes
-from serape.questions.draws import Draws, Found
+from serape.questions.draws import DrawnAnswer, Draws
 from serape.questions.edge_stability import stability_of_edges
 from serape.questions.network import resolve_network
 from serape.questions.query import Query
@@ -127,9 +127,9 @@ def _of_variables(draws: Draws, target: str | int | None, finds: Finds, asked: S
     """Search every draw, and count the variables."""
     query, at = Query.about(draws.table, target, finds, asked)
 
-    def ask(sample: Table, watch: ProgressCallback) -> Found:
+    def ask(sample: Table, watch: ProgressCallback) -> DrawnAnswer:
         result = query.on(sample).run(at, watch=watch)
-        return Found(result.members, result.tests, result.skipped, complete=result.complete)
+        return DrawnAnswer(result.members, result.tests, result.skipped, complete=result.complete)
 
     names = draws.table.names
     draws.search(ask, query.source, asked.run, names[at])

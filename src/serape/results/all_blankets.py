@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from serape.results.report.page import Page
 
-Status = Literal["indispensable", "replaceable", "undecided"]
+MemberStatus = Literal["indispensable", "replaceable", "undecided"]
 _LISTED = 10  # blankets, and replaceable members, in a text
 _NAMED = 20  # variables in a text
 
@@ -127,7 +127,7 @@ class AllBlankets(ResultKind, file="serape-blankets-1"):
         )
 
     @cached_property
-    def status(self) -> dict[str, Status]:
+    def status(self) -> dict[str, MemberStatus]:
         """By member, whether it is indispensable, replaceable or undecided."""
         needed = {t.removed[0] for t in self.trials if len(t.removed) == 1 and t.verdict == "told apart"}
         needed.update(self.known)
@@ -192,7 +192,7 @@ class AllBlankets(ResultKind, file="serape-blankets-1"):
             text += f", together with {first_few(list(others))}"
         return text
 
-    def _with(self, status: Status) -> Names:
+    def _with(self, status: MemberStatus) -> Names:
         return tuple(name for name in self.members if self.status[name] == status)
 
     # --- output ------------------------------------------------------------------------------------------------------

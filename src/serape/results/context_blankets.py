@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from serape.results.report.page import Page
 
-Status = Literal["in all contexts", "in some contexts", "undecided"]
-IN_ALL: Status = "in all contexts"
-IN_SOME: Status = "in some contexts"
-UNDECIDED: Status = "undecided"
+ContextStatus = Literal["in all contexts", "in some contexts", "undecided"]
+IN_ALL: ContextStatus = "in all contexts"
+IN_SOME: ContextStatus = "in some contexts"
+UNDECIDED: ContextStatus = "undecided"
 _NAMED = 20  # variables in a text
 
 
@@ -159,7 +159,7 @@ class ContextBlankets(ResultKind, file="serape-contexts-1"):
         return True if self.pooled.explain(self.context).reliable else None
 
     @cached_property
-    def status(self) -> dict[str, Status]:
+    def status(self) -> dict[str, ContextStatus]:
         """By member, whether it is in all contexts, in some, or whether that is undecided.
 
         A member is in some contexts only if the law of the target given its blanket is shown to differ. Where that law
@@ -319,7 +319,7 @@ class ContextBlankets(ResultKind, file="serape-contexts-1"):
         )
         return self._whole_text(lines)
 
-    def _with(self, status: Status) -> tuple[str, ...]:
+    def _with(self, status: ContextStatus) -> tuple[str, ...]:
         return tuple(name for name in self.members if self.status[name] == status)
 
     # --- output ------------------------------------------------------------------------------------------------------

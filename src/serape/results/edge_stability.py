@@ -15,7 +15,7 @@ from serape.records import Records
 from serape.results.false_selections import Assumption
 from serape.results.pictures import draw_graph, picture_format, save_picture
 from serape.results.saved import known, one_of, optional, share, texts
-from serape.results.stability import Edge, Resampled
+from serape.results.stability import EdgeNames, Resampled
 from serape.types import FindsEdges
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class EdgeStability(Resampled[Edge], file="serape-edge-stability-1"):
+class EdgeStability(Resampled[EdgeNames], file="serape-edge-stability-1"):
     """How often each edge of a skeleton or network is found in resampled rows.
 
     `frequencies` has every pair that is adjacent in at least one draw, in the order of the variables.
@@ -41,7 +41,7 @@ class EdgeStability(Resampled[Edge], file="serape-edge-stability-1"):
 
     finds: FindsEdges
     variables: tuple[str, ...] = field(repr=False)
-    directions: Mapping[Edge, float] = field(repr=False)
+    directions: Mapping[EdgeNames, float] = field(repr=False)
     """For networks, the share of the draws in which the edge from the first to the second variable is directed so in
     the equivalence class (CPDAG) of the network; in the remaining draws with the edge, its direction is undecided."""
     score: str | None = None
@@ -132,8 +132,8 @@ class EdgeStability(Resampled[Edge], file="serape-edge-stability-1"):
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], **made: Any) -> Self:
         """Return the result that `to_dict` wrote."""
-        frequencies: dict[Edge, float] = {}
-        directions: dict[Edge, float] = {}
+        frequencies: dict[EdgeNames, float] = {}
+        directions: dict[EdgeNames, float] = {}
         for row in content["edges"]:
             a, b = known(texts([row["from"], row["to"]]), content["variables"])
             frequencies[a, b] = share(row["share"])
@@ -159,7 +159,7 @@ class EdgeStability(Resampled[Edge], file="serape-edge-stability-1"):
         return f"{self.finds.capitalize()} of {len(self.variables):,} variables"
 
     @staticmethod
-    def _text(item: Edge) -> str:
+    def _text(item: EdgeNames) -> str:
         return " – ".join(item)
 
     @property

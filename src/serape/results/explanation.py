@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,11 +16,11 @@ from serape.errors import first_few, n_shown
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import Effect, Effects
 from serape.independence.outcomes import Outcome, p_text, p_value_text
+from serape.knowledge import Knowledge
 from serape.markup import plain
 from serape.names import NamePositions
 from serape.records import Records
 from serape.results.effects import DecidingEffects, effect_columns
-from serape.results.known import WORDS, Known, known_beforehand
 from serape.results.saved import log_p, number, texts
 
 if TYPE_CHECKING:
@@ -30,6 +30,14 @@ if TYPE_CHECKING:
 
 _MAX_ROWS = 1e18  # of a file
 COLUMNS = ("statistic", "dof", "log_p", "reliable", "which")
+Known = Literal["forbidden member", "known member", "required", "apart", ""]
+"""What was known of a variable before the search."""
+_WORDS: Mapping[Known, str] = {
+    "forbidden member": "it is a forbidden member",
+    "known member": "it is a known member",
+    "required": "knowledge requires an arc between the two",
+    "apart": "knowledge forbids that the two are adjacent",
+}
 
 
 class Settles(Protocol):
@@ -39,7 +47,7 @@ class Settles(Protocol):
         """Put them there."""
 
 
-class Link(NamedTuple):
+class NamedLink(NamedTuple):
     """Two variables on the path of a spouse, and their test."""
 
     x: str
@@ -81,14 +89,14 @@ class Explanation:
         return plain(self.text)
 
 
-Columns = Mapping[str, Any]
+EvidenceColumns = Mapping[str, Any]
 """By variable: statistic, dof, log_p, reliable, and `which`: the index of the conditioning set, or −1 for none."""
 
 
 Separating = Mapping[int, tuple[int, ...]]
 Links = Mapping[int, tuple[int, int, float, tuple[int, ...]]]
 """Where more than the p of the deciding test counts: two variables, the log p that counts, and the conditioning set."""
-Gathered = tuple[Columns, Sequence[tuple[int, ...]], Sequence[tuple[int, str]], Separating, Links]
+Gathered = tuple[EvidenceColumns, Sequence[tuple[int, ...]], Sequence[tuple[int, str]], Separating, Links]
 """Columns, the conditioning sets, the variables that entered and left, the separating sets of spouses, their links."""
 
 
@@ -191,7 +199,7 @@ class Evidence:
         return self._gather()
 
     @property
-    def _columns(self) -> Columns:
+    def _columns(self) -> EvidenceColumns:
         return self._gathered[0]
 
     @property
@@ -207,13 +215,13 @@ class Evidence:
         given = self._gathered[3].get(k)
         return None if given is None else tuple(self.names[z] for z in given)
 
-    def _link(self, k: int) -> Link | None:
+    def _link(self, k: int) -> NamedLink | None:
         """Return the link that weighs more for a spouse than its own test, or None."""
         link = self._gathered[4].get(k)
         if link is None:
             return None
         x, y, log_p, given = link
-        return Link(self.names[x], self.names[y], log_p, tuple(self.names[z] for z in given))
+        return NamedLink(self.names[x], self.names[y], log_p, tuple(self.names[z] for z in given))
 
     @cached_property
     def position(self) -> Mapping[str, int]:
@@ -387,7 +395,7 @@ def _in_words(
     effect: Effect | None,
     history: tuple[str, ...],
     separating: tuple[str, ...] | None,
-    link: Link | None,
+    link: NamedLink | None,
     known: Known,
 ) -> str:
     role = "in the Markov blanket" if result.finds == "blanket" else "a parent or child"
@@ -397,12 +405,12 @@ def _in_words(
         if member is not None:
             return f"{verdict}: it tells the same as {member}, so it was not tested."
         if known:
-            return f"{verdict}: {WORDS[known]}, so it was not tested."
+            return f"{verdict}: {_WORDS[known]}, so it was not tested."
         return f"{verdict}: it was not tested. The notes of the result tell which columns take no part."
     condition = _condition(given)
     entered = " It entered and left again during the search." if not included and "left" in history else ""
     if included and known in ("known member", "required"):
-        entered = f" {_sentence(WORDS[known])}."
+        entered = f" {_sentence(_WORDS[known])}."
     if variable in result.dropped:
         verdict = f"{variable} was removed by the wrapper"
     if not outcome.reliable:
@@ -436,7 +444,7 @@ def _in_words(
         finding, compared = f"it is {'still ' if given else ''}associated with {result.target}", "at most"
         through = (result.spouses or {}).get(variable, ())
         if known == "apart" and through:
-            entered = f" It is a spouse, through {_listed(through)}: {WORDS[known]}."
+            entered = f" It is a spouse, through {_listed(through)}: {_WORDS[known]}."
         if separating is not None:
             finding = f"it is associated with {result.target}, but not {_condition(separating)}"
             entered = f" It is a spouse{', through ' + _listed(through) if through else ''}."
@@ -449,7 +457,7 @@ def _in_words(
     return f"{verdict}: {condition}, {finding} ({numbers}, {compared} {limit}).{judged}{entered}"
 
 
-def _counted(result: Result, link: Link | None) -> str:
+def _counted(result: Result, link: NamedLink | None) -> str:
     """Return what an adjusted p is made of, if not of the p of the deciding test."""
     if link is None:
         return ""
@@ -466,7 +474,7 @@ def _why_not(variable: str, result: Result, effect: Effect | None, known: Known)
         return f" It is left out because its effect is less than {least:g} bits."
     if known == "apart" and result.parents_children is not None:
         spouse = ", and no effect was found that they have in common" if result.finds == "blanket" else ""
-        return f" {_sentence(WORDS[known])}{spouse}."
+        return f" {_sentence(_WORDS[known])}{spouse}."
     if variable in result.dropped:
         return ""
     if not result.complete:
@@ -488,3 +496,28 @@ def _listed(names: Sequence[str]) -> str:
     if n_shown(len(names), 8) < len(names):
         return first_few(names, max_items=8)
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+# --- what was known before -------------------------------------------------------------------------------------------
+
+
+def known_beforehand(variable: str, result: Result, names: Sequence[str]) -> Known:
+    """Return what was known of a variable and the target; an empty text if nothing was."""
+    target, options = result.target, result.options
+    forbidden = options.get("forbidden_members", ())
+    if _names(variable, target, forbidden) or _names(target, variable, forbidden):
+        return "forbidden member"
+    if _names(variable, target, options.get("known_members", ())):
+        return "known member"
+    given = options.get("knowledge")
+    if given is None:
+        return ""
+    known, x, t = Knowledge.of(given).bind(names), names.index(variable), names.index(target)
+    if x in known.required_neighbours(t):
+        return "required"
+    return "apart" if known.forbids_pair(x, t) else ""
+
+
+def _names(variable: str, target: str, given: Any) -> bool:
+    """Return whether members, given as a list for every target or by target, name a variable for a target."""
+    return variable in (given.get(target, ()) if isinstance(given, Mapping) else given)

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from serape.data.provenance import Provenance
     from serape.results.report import Around, Grid
 
-Status = Literal["of all targets", "of some targets"]
-OF_ALL: Status = "of all targets"
-OF_SOME: Status = "of some targets"
+SharedStatus = Literal["of all targets", "of some targets"]
+OF_ALL: SharedStatus = "of all targets"
+OF_SOME: SharedStatus = "of some targets"
 _NAMED = 20  # variables in a text
 _MOST_TARGETS = 500  # in the table of a report
 
@@ -88,7 +88,7 @@ class JointBlanket(ResultKind, file="serape-joint-1"):
         )
 
     @cached_property
-    def status(self) -> dict[str, Status]:
+    def status(self) -> dict[str, SharedStatus]:
         """By member, whether it is in the blanket of all targets or of some."""
         return {name: OF_ALL if name in self.shared else OF_SOME for name in self.blanket}
 

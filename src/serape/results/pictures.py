@@ -27,16 +27,16 @@ MAX_NAMES = 150
 """With more nodes than this, names are not drawn."""
 
 _Arc = tuple[int, int]
-Kind = Literal["found", "half", "extra", "turned", "missing"]
+EdgeKind = Literal["found", "half", "extra", "turned", "missing"]
 
 # The colours of edges; kinds also differ without colour: by a cross, by dashes, by lightness.
-_COLOURS: dict[Kind, str] = {
+_COLOURS: dict[EdgeKind, str] = {
     "found": LIGHT.ink, "half": LIGHT.accent, "extra": LIGHT.wrong, "turned": LIGHT.wrong, "missing": LIGHT.edge,
 }  # fmt: skip
-_DASHES: dict[Kind, Any] = {
+_DASHES: dict[EdgeKind, Any] = {
     "found": "-", "half": (0, (1.5, 1.5)), "extra": "-", "turned": (0, (7, 2, 1.5, 2)), "missing": (0, (3.5, 3)),
 }  # fmt: skip
-_MEANING: dict[Kind, str] = {
+_MEANING: dict[EdgeKind, str] = {
     "found": "in the truth too",
     "half": "directed in one graph only",
     "extra": "not in the truth",
@@ -77,7 +77,7 @@ _MAX_WIDTH = 2.6  # of a line, in points
 class _Edge(Edge):
     """An edge, its kind, and the width of its line in points."""
 
-    kind: Kind
+    kind: EdgeKind
     width: float
     marks: str = ""
     """In a graph with hidden common causes: the marks at its ends, such as "o→" and "↔"."""
@@ -225,7 +225,7 @@ def _edges(
     return edges
 
 
-def _kind(directed: bool, forward: bool, backward: bool, skeleton: bool) -> Kind:
+def _kind(directed: bool, forward: bool, backward: bool, skeleton: bool) -> EdgeKind:
     """Return how an edge differs from the truth, which may have it forward, backward, or both (undirected)."""
     if not forward and not backward:
         return "extra"

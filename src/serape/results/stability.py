@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 Sampling = Literal["half", "bootstrap"]
 SAMPLINGS: tuple[Sampling, ...] = ("half", "bootstrap")
-Edge = tuple[str, str]
-Item = TypeVar("Item", str, Edge)
+EdgeNames = tuple[str, str]
+Selected = TypeVar("Selected", str, EdgeNames)
 
 _THRESHOLD = 0.5
 _LISTED = 20
@@ -42,7 +42,7 @@ _PRINTED = (0.6, 0.75, 0.9)  # thresholds whose bounds are printed
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Resampled(ResultKind, Generic[Item]):
+class Resampled(ResultKind, Generic[Selected]):
     """What `Stability` and `EdgeStability` have in common: how often something is found in resampled rows."""
 
     sampling: Sampling
@@ -59,7 +59,7 @@ class Resampled(ResultKind, Generic[Item]):
     candidates: int
     """The number of variables, or pairs, that the data decide about. Constants, identifiers, further duplicates of a
     variable, and what is known or forbidden beforehand do not count."""
-    frequencies: Mapping[Item, float] = field(repr=False)
+    frequencies: Mapping[Selected, float] = field(repr=False)
     """The share of the draws in which each variable, or edge, is found; the most frequent first."""
     algorithm: str
     test: str | None
@@ -75,7 +75,7 @@ class Resampled(ResultKind, Generic[Item]):
 
     def stable(
         self, threshold: float | None = None, *, max_false: float | None = None, assume: Assumption = "unimodal"
-    ) -> tuple[Item, ...]:
+    ) -> tuple[Selected, ...]:
         """Return what is found in at least this share of the draws (by default 0.5), the most frequent first.
 
         With `max_false` in place of a threshold, it is the least that bounds the expected number of false selections by
@@ -192,7 +192,7 @@ class Resampled(ResultKind, Generic[Item]):
         raise NotImplementedError
 
     @staticmethod
-    def _text(item: Item) -> str:
+    def _text(item: Selected) -> str:
         raise NotImplementedError
 
     @property

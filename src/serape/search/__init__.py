@@ -3,6 +3,7 @@
 Algorithms import all they need from here, and nothing from the rooms below.
 """
 
+from serape.arrays import Positions
 from serape.independence.outcomes import Outcome, as_positions
 from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.progress import Progress
@@ -14,7 +15,7 @@ from serape.search.memo import StepCache, memoised
 from serape.search.min_association import MinAssociation
 from serape.search.pools import Pools
 from serape.search.prepared import preparable
-from serape.search.search import Positions, Search
+from serape.search.search import Search
 from serape.search.step_memory import StepMemory
 
 __all__ = [

@@ -18,7 +18,7 @@ from serape.independence.subsets import SubsetResult
 _FEW = 100  # answers of a screen that are kept whole
 _MANY = 64  # answers about one target that are put by
 _SEPARATES = 0.0  # the log p that counts for a test that separates
-_NONE: Mapping[int, Found] = {}
+_NONE: Mapping[int, KeptTest] = {}
 
 
 class DecidingTest(NamedTuple):
@@ -48,10 +48,10 @@ class DecidingTest(NamedTuple):
         return 0.0 if self.separated or not self.reliable else self.log_p
 
 
-Answers = ScreenResult | SubsetResult
-Found = tuple[float, DecidingTest] | tuple[float, Answers, int]
+BatchResult = ScreenResult | SubsetResult
+KeptTest = tuple[float, DecidingTest] | tuple[float, BatchResult, int]
 """The log p that counts for a test, 0 if it separates, and the test; or the answers that have it, and where."""
-Stores = tuple[dict[int, dict[int, Found]], dict[int, dict[int, Found]]]
+Stores = tuple[dict[int, dict[int, KeptTest]], dict[int, dict[int, KeptTest]]]
 
 
 class Associations:
@@ -61,9 +61,9 @@ class Associations:
     """
 
     def __init__(self) -> None:
-        self._found: dict[int, dict[int, Found]] = {}
-        self._separated: dict[int, dict[int, Found]] = {}  # by target, before any test showed dependence
-        self._put_by: dict[int, list[Answers]] = {}  # later than the others
+        self._found: dict[int, dict[int, KeptTest]] = {}
+        self._separated: dict[int, dict[int, KeptTest]] = {}  # by target, before any test showed dependence
+        self._put_by: dict[int, list[BatchResult]] = {}  # later than the others
         self._log_alpha = 0.0
 
     def note(self, x: int, target: int, outcome: Outcome, given: tuple[int, ...]) -> None:
@@ -117,7 +117,7 @@ class Associations:
         """Return the content of a pickle: the tests themselves."""
         for target in list(self._put_by):
             self._look_through(target)
-        stores: list[dict[int, dict[int, Found]]] = [
+        stores: list[dict[int, dict[int, KeptTest]]] = [
             {target: {x: (one[0], _looked_up(one)) for x, one in its.items()} for target, its in store.items()}
             for store in (self._found, self._separated)
         ]
@@ -127,7 +127,7 @@ class Associations:
         self.__init__()  # type: ignore[misc]
         self._found, self._separated = state
 
-    def _put(self, answers: Answers, target: int, log_alpha: float) -> None:
+    def _put(self, answers: BatchResult, target: int, log_alpha: float) -> None:
         waiting = self._put_by.setdefault(target, [])
         waiting.append(answers)
         self._log_alpha = log_alpha  # of the search, for all
@@ -143,19 +143,19 @@ class Associations:
                 else:
                     self._keep_weaker(target, x, one)
 
-    def _keep_weaker(self, target: int, x: int, one: Found) -> None:
+    def _keep_weaker(self, target: int, x: int, one: KeptTest) -> None:
         known = self._found.setdefault(target, {})
         if x not in known or one[0] > known[x][0]:
             known[x] = one
 
-    def _note_separated(self, x: int, target: int, one: Found) -> None:
+    def _note_separated(self, x: int, target: int, one: KeptTest) -> None:
         if x in self._found.get(target, _NONE):
             self._keep_weaker(target, x, one)
         else:
             self._separated.setdefault(target, {}).setdefault(x, one)
 
 
-def _all_shown(answers: Answers, log_alpha: float) -> Iterator[tuple[int, Found]]:
+def _all_shown(answers: BatchResult, log_alpha: float) -> Iterator[tuple[int, KeptTest]]:
     """Return the tests that show dependence, and then those that separate, each with its candidate."""
     for k, x, log_p, _ in answers.each():
         if log_p <= log_alpha:
@@ -167,7 +167,7 @@ def _all_shown(answers: Answers, log_alpha: float) -> Iterator[tuple[int, Found]
             yield x, (_SEPARATES, answers, k)
 
 
-def _separates(one: Found) -> bool:
+def _separates(one: KeptTest) -> bool:
     """Return whether a test separates its pair."""
     return one[0] == _SEPARATES
 
@@ -182,7 +182,7 @@ def weakest(stores: Iterable[Associations], x: int, target: int) -> DecidingTest
     return found
 
 
-def _looked_up(found: Found) -> DecidingTest:
+def _looked_up(found: KeptTest) -> DecidingTest:
     if len(found) == 2:
         return found[1]
     _, answers, at = found

@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from serape import _core
+from serape.arrays import Positions
 from serape.independence.answering import at_once
 from serape.independence.backends import Shape
-from serape.independence.dependent_pairs import DependentPairs
 from serape.independence.given_tests import GivenTests, VariableSets
+from serape.independence.marginals import as_marginals
 from serape.independence.outcomes import as_positions
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
 from serape.search.pools import PoolAssociations, Pools
-from serape.search.search import Positions, Search
+from serape.search.search import Search
 
 _ROWS = 20_000_000
 """Rows of all tests of one call together: then it returns, so that the members so far are known."""
@@ -72,16 +72,17 @@ def grow_pools(search: Search, targets: Sequence[int], known: Mapping[int, Scree
     """
     test, log_alpha, weigh = search.test, search.log_alpha, search.keeps_associations
     alone = search.keeps_no_more_than_associations and not search.keeps_separations and not search.is_random
-    pairs_alone = isinstance(known, DependentPairs)  # as of large tables
+    marginals = as_marginals(known)
+    pairs_alone = marginals.dependent_at is not None  # as of large tables
     ask = at_once(test, Shape("growing pools", usual=pairs_alone, weighs=weigh))
     if ask is None or not alone or search.excludes(search.variables) or not known:
         return Pools({})
-    if isinstance(known, DependentPairs) and known.log_alpha != log_alpha:
+    if pairs_alone and marginals.dependent_at != log_alpha:
         return Pools({})
     each = as_positions(targets)
     pools, weakest, tally = ask(
         each,
-        _ranked_dependents(known, each, log_alpha, search.threads),
+        marginals.ranked_dependents(each, log_alpha, search.threads),
         log_alpha,
         max_size=search.max_conditioning,
         weigh=weigh,
@@ -92,7 +93,7 @@ def grow_pools(search: Search, targets: Sequence[int], known: Mapping[int, Scree
     found = dict(zip(each.tolist(), pools, strict=True))
     if not weigh:
         return Pools(found)
-    given_nothing = _tests_given_nothing(known, each, pools, search.threads)
+    given_nothing = marginals.tests_of(each, pools, search.threads)
     weigh_by = PoolAssociations(each, pools, _weaker(weakest, given_nothing), test.rows)
     return Pools(found, dict.fromkeys(found, weigh_by))
 
@@ -107,30 +108,3 @@ def _weaker(given_sets: GivenTests, given_nothing: GivenTests) -> GivenTests:
     sizes = given_sets.given.sizes
     members = given_sets.given.members[is_weaker.repeat(sizes)]
     return GivenTests(statistic, dof, log_p, VariableSets(np.cumsum(np.where(is_weaker, sizes, 0)), members))
-
-
-def _tests_given_nothing(
-    known: Mapping[int, ScreenResult], targets: Positions, pools: VariableSets, threads: int
-) -> GivenTests:
-    """Return the tests of the members of pools with their targets given nothing."""
-    if isinstance(known, DependentPairs):
-        ends, xs, statistic, dof = known.of_each(targets)
-        number = np.arange(len(targets), dtype=np.int64)
-        keys = number.repeat(np.diff(ends, prepend=0)) << 32 | xs  # ascending
-        at = keys.searchsorted(number.repeat(pools.sizes) << 32 | pools.members)
-        statistic, dof = statistic[at], dof[at]
-    else:
-        parts = [known[x].part(as_positions(pool)) for x, pool in zip(targets.tolist(), pools, strict=True)]
-        statistic, dof = (np.concatenate([getattr(part, name) for part in parts]) for name in ("statistic", "dof"))
-    log_p = _core.chi_square_log_sf(statistic, dof, threads)
-    return GivenTests(statistic, dof, log_p, VariableSets.alike((), len(log_p)))
-
-
-def _ranked_dependents(
-    known: Mapping[int, ScreenResult], targets: Positions, log_alpha: float, threads: int
-) -> VariableSets:
-    """Return the variables that depend on each target given nothing, the strongest first."""
-    if isinstance(known, DependentPairs):
-        ends, xs, statistic, dof = known.of_each(targets)
-        return VariableSets(ends, _core.ranked_each(ends, xs, statistic, dof, threads))
-    return VariableSets.of([known[target].dependents(log_alpha) for target in targets.tolist()])

@@ -14,6 +14,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from serape.arrays import Positions
 from serape.independence.answering import AtOnce, at_once
 from serape.independence.backends import Shape
 from serape.independence.contingency import InterIapcRun
@@ -22,7 +23,7 @@ from serape.independence.outcomes import Tally
 from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import TargetLists
 from serape.independence.subsets import SubsetResult
-from serape.search.search import Positions, Search
+from serape.search.search import Search
 
 EXPECTED = 64  # targets whose questions a test is told of in advance
 _MANY = 64  # variables

@@ -20,6 +20,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from serape.arrays import Positions
 from serape.errors import OptionError
 from serape.independence import answering
 from serape.independence.outcomes import NO_OUTCOME, Candidates, Outcome, TestsSpent, as_positions
@@ -32,8 +33,6 @@ from serape.search.required import search_all_but
 from serape.search.state import MembersTested
 from serape.search.unreliable import READ_NOTES, Unreliable, each_given_rest, read_indices, read_outcome, search_subsets
 from serape.types import Rank
-
-Positions = NDArray[np.uint32]
 
 Value = TypeVar("Value")
 

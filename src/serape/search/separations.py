@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.arrays import Positions
 from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
 
@@ -24,8 +25,6 @@ _FEW = 4  # … or up to this size, if one set separates them all
 _MAX_PENDING = 8  # answers per variable of the largest screen that are kept before they are looked through …
 _MIN_PENDING = 1 << 15  # … or so many, if that is more
 _ALL_BUT = 0.98  # a batch of more than this part of the variables is kept by those that are not in it, in 32 bits each
-
-Positions = NDArray[np.uint32]
 
 
 class _Batch(NamedTuple):

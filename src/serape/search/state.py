@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.arrays import Positions
 from serape.checks import check_alpha, check_max_conditioning, check_random_state
 from serape.errors import abbreviate
 from serape.independence.base import IndependenceTest
@@ -37,8 +38,6 @@ from serape.search.step_memory import StepMemory
 from serape.search.unreliable import Unreliable
 from serape.search.what_is_kept import WhatIsKept
 from serape.wording import setting
-
-Positions = NDArray[np.uint32]
 
 Value = TypeVar("Value")
 

@@ -15,12 +15,9 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.independence.given_tests import GivenTests, VariableSets
 from serape.independence.outcomes import Floats, TestColumns
-from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import TargetLists
-from serape.independence.subsets import SubsetResult
-from serape.search.associations import DecidingTest
+from serape.search.associations import BatchResult, DecidingTest
 
-Answers = SubsetResult | ScreenResult
 Keys = NDArray[np.int64]
 
 
@@ -110,7 +107,7 @@ class PairTests:
         self.statistic: Floats = np.zeros(count)
         self._batch = np.full(count, -1, np.intp)
         self._index = np.zeros(count, np.intp)
-        self._batches: list[Answers] = []
+        self._batches: list[BatchResult] = []
         self._since = np.zeros(count, np.intp)  # when the first test of a pair was added
         self._added = 0
 
@@ -124,20 +121,20 @@ class PairTests:
         known = np.flatnonzero(self.known)
         return known[self._since[known].argsort()]
 
-    def add(self, pairs: NDArray[np.intp], tests: TestColumns, answers: Answers) -> None:
+    def add(self, pairs: NDArray[np.intp], tests: TestColumns, answers: BatchResult) -> None:
         """Add tests of pairs, given by their numbers here; of tests as weak as each other, the first stays."""
         index, _, log_p, statistic = tests
         self._add(pairs, index, log_p, statistic, answers)
 
     def add_those(
-        self, which: NDArray[np.bool_], pairs: NDArray[np.intp], log_p: Floats, statistic: Floats, answers: Answers
+        self, which: NDArray[np.bool_], pairs: NDArray[np.intp], log_p: Floats, statistic: Floats, answers: BatchResult
     ) -> None:
         """Add some of the answers; the arrays have a pair and the values of each answer."""
         index = np.flatnonzero(which)
         self._add(pairs[index], index, log_p[index], statistic[index], answers)
 
     def _add(
-        self, pairs: NDArray[np.intp], index: NDArray[np.intp], log_p: Floats, statistic: Floats, answers: Answers
+        self, pairs: NDArray[np.intp], index: NDArray[np.intp], log_p: Floats, statistic: Floats, answers: BatchResult
     ) -> None:
         if len(pairs) == 0:
             return

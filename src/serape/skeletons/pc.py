@@ -18,18 +18,17 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
-from numpy.typing import NDArray
 
 from serape import _core
+from serape.arrays import Positions
 from serape.independence.given_tests import VariableSets
 from serape.independence.outcomes import TestColumns, as_positions
 from serape.independence.subset_query import TargetLists
 from serape.search import Search
+from serape.search.associations import BatchResult
 from serape.search.many_targets import EXPECTED, dependent_pairs
-from serape.skeletons.pair_tests import Answers, Keys, PairsWithTests, PairTests, SeparatedPairs, keys_of
+from serape.skeletons.pair_tests import Keys, PairsWithTests, PairTests, SeparatedPairs, keys_of
 from serape.skeletons.skeleton import Skeleton, separate_pairs, without_collector
-
-Positions = NDArray[np.uint32]
 
 
 def pc_skeleton(search: Search, variables: Collection[int], found: Skeleton | None = None) -> Skeleton:
@@ -140,7 +139,7 @@ class _MarginalTests:
     def __init__(self) -> None:
         self._untested: list[Keys] = []
         self._keys: list[Keys] = []  # of dependent pairs
-        self._tests: list[tuple[Keys, TestColumns, Answers]] = []  # with the keys of the tests
+        self._tests: list[tuple[Keys, TestColumns, BatchResult]] = []  # with the keys of the tests
 
     def perform(self, search: Search, variables: list[int]) -> None:
         """Test all pairs."""
@@ -162,7 +161,7 @@ class _MarginalTests:
             left = later[~np.isin(later, np.concatenate((dependent.xs, independent)))]
             self._untested.append(keys_of(np.full(len(left), x, np.uint32), left))
 
-    def _add(self, xs: Positions, dependent: Answers) -> None:
+    def _add(self, xs: Positions, dependent: BatchResult) -> None:
         keys = keys_of(xs, dependent.xs)
         tests = dependent.columns()
         self._keys.append(keys)

@@ -29,7 +29,8 @@ from serape.knowledge import BoundKnowledge
 from serape.structure.ges import backward_search
 from serape.structure.graphs import PartlyDirected, cpdag
 from serape.structure.scores import Score
-from serape.structure.tabu import TOGETHER, ScoreCallback, Stopped, possible_parents
+from serape.structure.stopping import ScoreCallback, keeping
+from serape.structure.tabu import TOGETHER, possible_parents
 
 MOST_STARTS = 10
 STEPS = 64
@@ -59,19 +60,21 @@ def boss(
     found: list[list[int]] = []
     random = np.random.default_rng(0)
     starts = max(1, min(MOST_STARTS, 1000 // max(n, 1))) if starts is None else starts
-    try:
+
+    def best() -> PartlyDirected:
+        if found or not search.order:
+            return cpdag(found or [()] * n)
+        if progress.order:  # no scores are asked for: the trees have those of this order
+            search.set_order(progress.order)
+        return cpdag([search.parents(y) for y in range(n)])
+
+    with keeping(best):
         for start in range(starts):
             search.set_order(random.permutation(n).tolist() if start else list(range(n)))
             _improve(search, score.rounding, progress)
             other = [search.parents(y) for y in range(n)]
             if not found or score.gain(found, other) > score.rounding:
                 found = other
-    except KeyboardInterrupt:
-        if not found and search.order:
-            if progress.order:  # no scores are asked for: the trees have those of this order
-                search.set_order(progress.order)
-            found = [search.parents(y) for y in range(n)]
-        raise Stopped(cpdag(found or [()] * n)) from None
     return backward_search(score, found, threads=threads, watch=watch)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from serape import _core
 from serape.engines import Engine
 from serape.independence.outcomes import Candidates, Floats, Poll, as_positions
-from serape.structure.scores import Score
+from serape.structure.scores import SCORES, Score
 
 
 class CountedScore(Score):
@@ -17,9 +17,10 @@ class CountedScore(Score):
 
     def __init__(self, engine: Engine, kind: str = "bic", ess: float = 1.0) -> None:
         self.name = kind
-        self.equivalent = kind != "k2"
+        formula = SCORES[kind]
+        self.equivalent, self.rises_with_arcs = formula.equivalent, formula.rises_with_arcs
         self.variables = engine.names
-        self.equivalent_sample_size = ess if kind == "bdeu" else None
+        self.equivalent_sample_size = ess if formula.uses_sample_size else None
         self.table = getattr(engine, "table", None)
         self._engine = engine
         self._counted = _core.CountedScore(engine.rows, kind, ess)

@@ -29,7 +29,8 @@ from serape.knowledge import BoundKnowledge
 from serape.structure.dag_class import DagClass
 from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
-from serape.structure.tabu import TOGETHER, Family, ScoreCallback, Stopped
+from serape.structure.stopping import ScoreCallback, keeping
+from serape.structure.tabu import TOGETHER, Family
 
 Entry = tuple[int, int, int]
 """An operator: its target, its place among those of the target, and their version."""
@@ -65,15 +66,13 @@ def ges(
 ) -> PartlyDirected:
     """Return the completed graph at which the greedy search ends. Of knowledge, only forbidden pairs are used."""
     search = ClassSearch(score, knowledge or BoundKnowledge(), max_parents, threads)
-    try:
+    with keeping(lambda: search.found.settled()):
         search.climb([search.insertion_phase()], watch)
         search.climb([search.deletion_phase()], watch)
         search = turning = TurningSearch(score, search.knowledge, max_parents, threads, search.found.member.parents)
         while turning.climb([turning.reversal_phase()], watch):
             turning.climb([turning.insertion_phase()], watch)
             turning.climb([turning.deletion_phase()], watch)
-    except KeyboardInterrupt:
-        raise Stopped(search.found.settled()) from None
     return search.graph
 
 
@@ -82,10 +81,8 @@ def backward_search(
 ) -> PartlyDirected:
     """Return the completed graph at which the backward phase ends that begins with the class of a DAG."""
     search = ClassSearch(score, BoundKnowledge(), None, threads, parents)
-    try:
+    with keeping(lambda: search.found.settled()):
         search.climb([search.deletion_phase()], watch)
-    except KeyboardInterrupt:
-        raise Stopped(search.found.settled()) from None
     return search.graph
 
 

@@ -27,7 +27,7 @@ from serape.structure.orientation import Oriented, orient
 
 
 @dataclass(frozen=True)
-class Around:
+class LocalBlanket:
     """The neighbours of a variable, and the other members of its blanket."""
 
     neighbours: frozenset[int]
@@ -39,11 +39,11 @@ class LocalGraph:
     """The neighbourhoods learned so far, and the arcs that follow from them."""
 
     search: Search
-    learn: Callable[[int], Around]
+    learn: Callable[[int], LocalBlanket]
     """Learns the blanket of a variable, and which of its members are neighbours."""
     names: Sequence[str]
     knowledge: BoundKnowledge | None = None
-    expanded: dict[int, Around] = field(default_factory=dict)
+    expanded: dict[int, LocalBlanket] = field(default_factory=dict)
     shown: dict[Arc, tuple[float, str]] = field(default_factory=dict)
     """Arcs that a test shows, as by the first rule: each with its certainty (−log p of the test) and why, in words."""
     joined: dict[int, set[int]] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from itertools import permutations
 from typing import Literal
 
 Mark = Literal["o", ">", "-"]
-Pair = tuple[int, int]
+NodePair = tuple[int, int]
 _SIGNS: dict[tuple[Mark, Mark], str] = {
     ("-", ">"): "→", (">", "-"): "←", (">", ">"): "↔", ("o", ">"): "o→", (">", "o"): "←o", ("o", "o"): "o–o",
     ("-", "o"): "–o", ("o", "-"): "o–", ("-", "-"): "–",
@@ -33,9 +33,9 @@ class PartialAncestralGraph:
 
     def __init__(self, complete: Collection[int], names: Callable[[int], str]) -> None:
         self.complete = complete
-        self.mark: dict[Pair, Mark] = {}
+        self.mark: dict[NodePair, Mark] = {}
         self.near: dict[int, set[int]] = {}
-        self.reasons: dict[Pair, str] = {}
+        self.reasons: dict[NodePair, str] = {}
         """By mark that is decided, why."""
         self.conflicts: list[str] = []
         """Marks that follow but contradict others."""
@@ -70,7 +70,7 @@ class PartialAncestralGraph:
         """Return whether there is an arc x → y."""
         return self.mark.get((x, y)) == ">" and self.mark[y, x] == "-"
 
-    def edges_with_circles(self) -> list[Pair]:
+    def edges_with_circles(self) -> list[NodePair]:
         """Return the pairs (x, y) of edges with a circle at y, sorted."""
         return sorted(pair for pair, mark in self.mark.items() if mark == "o")
 

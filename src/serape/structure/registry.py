@@ -25,8 +25,8 @@ from serape.structure.sparse_candidate import sparse_candidate
 from serape.structure.tabu import allowed, possible_parents, tabu_search
 from serape.structure.xges import xges
 
-Family = Literal["constraint", "hybrid", "score"]
-Skeleton = Mapping[int, set[int]]
+AlgorithmFamily = Literal["constraint", "hybrid", "score"]
+SkeletonNeighbours = Mapping[int, set[int]]
 """The neighbours of every variable, to which a search is restricted."""
 ScoreSearch = Callable[..., PartlyDirected]
 """`search(score, skeleton, knowledge=…, threads=…, watch=…, **options)`: returns the best graph it finds."""
@@ -37,7 +37,7 @@ class NetworkAlgorithm:
     """A named algorithm that finds a network."""
 
     name: str
-    family: Family
+    family: AlgorithmFamily
     sound: bool
     """Whether it is exact with perfect tests, or as the number of rows tends to infinity."""
     paper: str
@@ -61,28 +61,28 @@ class NetworkAlgorithm:
         return self.search is not None and not self.learner
 
 
-def _ges(score: Score, skeleton: Skeleton | None, **options: Any) -> PartlyDirected:
+def _ges(score: Score, skeleton: SkeletonNeighbours | None, **options: Any) -> PartlyDirected:
     del skeleton
     return ges(score, **options)
 
 
-def _xges(score: Score, skeleton: Skeleton | None, **options: Any) -> PartlyDirected:
+def _xges(score: Score, skeleton: SkeletonNeighbours | None, **options: Any) -> PartlyDirected:
     del skeleton
     return xges(score, **options)
 
 
-def _boss(score: Score, skeleton: Skeleton | None, **options: Any) -> PartlyDirected:
+def _boss(score: Score, skeleton: SkeletonNeighbours | None, **options: Any) -> PartlyDirected:
     del skeleton
     return boss(score, **options)
 
 
-def _sca(score: Score, skeleton: Skeleton | None, **options: Any) -> PartlyDirected:
+def _sca(score: Score, skeleton: SkeletonNeighbours | None, **options: Any) -> PartlyDirected:
     del skeleton
     return PartlyDirected.of_dag(sparse_candidate(score, **options))
 
 
 def _tabu(
-    score: Score, skeleton: Skeleton | None, knowledge: BoundKnowledge | None = None, **options: Any
+    score: Score, skeleton: SkeletonNeighbours | None, knowledge: BoundKnowledge | None = None, **options: Any
 ) -> PartlyDirected:
     candidates = possible_parents(len(score.variables), knowledge)
     if skeleton is not None:

@@ -68,6 +68,8 @@ class Score(ABC):
     variables: tuple[str, ...]
     equivalent: bool = True
     """Whether Markov-equivalent networks have the same score."""
+    rises_with_arcs: bool = False
+    """Whether no arc lowers it, so that the best network has all arcs."""
     of_caller: ClassVar[bool] = False
     """Whether code of the caller answers."""
 
@@ -155,6 +157,7 @@ class PermutedScore(Score):
     def __init__(self, score: Score, order: Sequence[int]) -> None:
         self.name = score.name
         self.equivalent = score.equivalent
+        self.rises_with_arcs = score.rises_with_arcs
         self.variables = tuple(score.variables[k] for k in order)
         self._score = score
         self._order = np.array(order, np.uint32)
@@ -256,6 +259,8 @@ class _TableScore(NativeScore):
     """A score computed by the native core from the counts of a Table's columns."""
 
     kind: ClassVar[Literal["loglik", "bic", "aic", "bdeu", "k2"]]
+    uses_sample_size: ClassVar[bool] = False
+    """Whether it uses an equivalent sample size."""
 
     _ess: float = 1.0  # the equivalent sample size, used by BDeu only
     _native: _core.FamilyScore
@@ -272,6 +277,24 @@ class _TableScore(NativeScore):
         """Return the score on a table; only BDeu uses the equivalent sample size."""
         del equivalent_sample_size
         return cls(table)
+
+    @classmethod
+    def checked_size(cls, size: Any) -> float:
+        """Return an equivalent sample size, if the score uses one; refuse what is none."""
+        del size
+        return 1.0
+
+    @classmethod
+    def log_prior(cls, size: float, log_q: float, levels: int) -> float | None:
+        """Return ln a_jk for an equivalent sample size; None if the score has no prior."""
+        del size, log_q, levels
+        return None
+
+    @classmethod
+    def penalty(cls, rows: float) -> float:
+        """Return what a parameter costs."""
+        del rows
+        return 0.0
 
     def additions(
         self,
@@ -294,13 +317,14 @@ class BDeu(_TableScore):
     """The Bayesian Dirichlet equivalent uniform score."""
 
     kind = "bdeu"
+    uses_sample_size = True
 
     def __init__(self, table: Table, equivalent_sample_size: float = 1.0) -> None:
         self.equivalent_sample_size = self._ess = self.checked_size(equivalent_sample_size)
         super().__init__(table)
 
-    @staticmethod
-    def checked_size(size: Any) -> float:
+    @classmethod
+    def checked_size(cls, size: Any) -> float:
         """Return an equivalent sample size; refuse what is none."""
         if not isinstance(size, int | float | np.number) or not 0 < size < math.inf:
             raise OptionError(f"the equivalent sample size must be a positive number of rows, not {shown(size)}")
@@ -311,17 +335,33 @@ class BDeu(_TableScore):
         """Return the score on a table."""
         return cls(table, equivalent_sample_size)
 
+    @classmethod
+    def log_prior(cls, size: float, log_q: float, levels: int) -> float:
+        """Return ln a_jk for an equivalent sample size."""
+        return math.log(size) - log_q - math.log(levels)
+
 
 class BIC(_TableScore):
     """The Bayesian information criterion, as a score: multiplied by −½."""
 
     kind = "bic"
 
+    @classmethod
+    def penalty(cls, rows: float) -> float:
+        """Return what a parameter costs."""
+        return 0.5 * math.log(rows)
+
 
 class AIC(_TableScore):
     """Akaike's information criterion, as a score: multiplied by −½."""
 
     kind = "aic"
+
+    @classmethod
+    def penalty(cls, rows: float) -> float:
+        """Return what a parameter costs."""
+        del rows
+        return 1.0
 
 
 class K2(_TableScore):
@@ -330,11 +370,18 @@ class K2(_TableScore):
     kind = "k2"
     equivalent = False
 
+    @classmethod
+    def log_prior(cls, size: float, log_q: float, levels: int) -> float:
+        """Return ln a_jk."""
+        del size, log_q, levels
+        return 0.0
+
 
 class LogLikelihood(_TableScore):
     """The maximum log-likelihood."""
 
     kind = "loglik"
+    rises_with_arcs = True
 
 
 SCORES: dict[str, type[_TableScore]] = {score.kind: score for score in (BDeu, BIC, AIC, K2, LogLikelihood)}

@@ -18,16 +18,8 @@ from numpy.typing import NDArray
 from serape.knowledge import BoundKnowledge
 from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
-from serape.structure.tabu import (
-    PATIENCE,
-    TABU,
-    TOGETHER,
-    Candidates,
-    ScoreCallback,
-    Stopped,
-    possible_parents,
-    tabu_search,
-)
+from serape.structure.stopping import ScoreCallback, keeping
+from serape.structure.tabu import PATIENCE, TABU, TOGETHER, CandidatesOfEach, possible_parents, tabu_search
 
 
 def sparse_candidate(
@@ -46,22 +38,22 @@ def sparse_candidate(
     found: list[set[int]] = [set() for _ in allowed]
     for x, y in () if knowledge is None else knowledge.required:
         found[y].add(x)
-    while True:
-        try:
+    with keeping(lambda: PartlyDirected.of_dag(found)):
+        while True:
             candidates = _restrict(score, allowed, found, k, threads)
-        except KeyboardInterrupt:
-            raise Stopped(PartlyDirected.of_dag(found)) from None
-        better = tabu_search(
-            score, candidates, found,
-            knowledge=knowledge, tabu=tabu, patience=patience, max_parents=max_parents, threads=threads, watch=watch,
-        )  # fmt: skip
-        if score.gain(found, better) <= score.rounding:
-            return found
-        found = better
+            better = tabu_search(
+                score, candidates, found,
+                knowledge=knowledge, tabu=tabu, patience=patience, max_parents=max_parents, threads=threads,
+                watch=watch,
+            )  # fmt: skip
+            if score.gain(found, better) <= score.rounding:
+                break
+            found = better
+    return found
 
 
 def _restrict(
-    score: Score, allowed: Candidates, parents: Sequence[set[int]], k: int, threads: int
+    score: Score, allowed: CandidatesOfEach, parents: Sequence[set[int]], k: int, threads: int
 ) -> list[NDArray[np.uint32]]:
     """Return, by child, its parents and the best others, k in all (only the parents, if they are more than k)."""
     found = []

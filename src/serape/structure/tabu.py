@@ -12,22 +12,21 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from serape.arrays import Floats, Positions
 from serape.knowledge import BoundKnowledge
 from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
+from serape.structure.stopping import ScoreCallback, keeping
 
-Floats = NDArray[np.float64]
-Candidates = Sequence[NDArray[np.uint32]]
+CandidatesOfEach = Sequence[Positions]
 Family = tuple[int, frozenset[int]]
 """A child and its parents."""
-ScoreCallback = Callable[[int, float], None]
-"""Called after every change with the number of arcs and the score."""
 
 TABU, PATIENCE = 100, 15
 TOGETHER = 256
@@ -102,17 +101,9 @@ class Move:
     reverse: bool = False
 
 
-class Stopped(KeyboardInterrupt):
-    """Ctrl-C during a search by score. `graph` is the best one so far."""
-
-    def __init__(self, graph: PartlyDirected) -> None:
-        super().__init__()
-        self.graph = graph
-
-
 def tabu_search(
     score: Score,
-    candidates: Candidates,
+    candidates: CandidatesOfEach,
     start: Sequence[Collection[int]] | None = None,
     *,
     knowledge: BoundKnowledge | None = None,
@@ -129,7 +120,7 @@ def tabu_search(
     found = [set(before) for before in start or [()] * len(candidates)]
     for x, y in () if knowledge is None else knowledge.required:
         found[y].add(x)
-    try:
+    with keeping(lambda: PartlyDirected.of_dag(found)):
         walk = _Walk(score, candidates, found, knowledge or BoundKnowledge(), max_parents, threads)
         total = score.total(found)
         since_best = 0.0  # what the score rose by since the best graph, without the digits of the whole
@@ -152,8 +143,6 @@ def tabu_search(
                     better[y] = set(walk.dag.parents[y])
                 found = better
                 changed.clear()
-    except KeyboardInterrupt:
-        raise Stopped(PartlyDirected.of_dag(found)) from None
     return found
 
 
@@ -167,7 +156,7 @@ class _Walk:
     def __init__(
         self,
         score: Score,
-        candidates: Candidates,
+        candidates: CandidatesOfEach,
         start: Sequence[Collection[int]],
         knowledge: BoundKnowledge,
         max_parents: int | None,

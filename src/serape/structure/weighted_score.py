@@ -15,14 +15,14 @@ from serape.data.table import Table
 from serape.engines import WeightedEngine
 from serape.engines.weighted import WeightedRows
 from serape.structure.counted_score import CountedScore
-from serape.structure.scores import BDeu, Score
+from serape.structure.scores import SCORES, Score
 
 
 def make_weighted_score(table: Table, name: str, equivalent_sample_size: float) -> Score:
     """Return the score of a name on a table whose rows have weights."""
     table.check_categorical(f"score {name!r}", range(len(table.names)))
     table.check_complete()
-    size = BDeu.checked_size(equivalent_sample_size) if name == "bdeu" else 1.0
+    size = SCORES[name].checked_size(equivalent_sample_size)
     assert table.weights is not None
     if table.weights.kind == "frequency":
         return CountedScore(WeightedEngine(table), name, size)
@@ -36,9 +36,10 @@ class SurveyScore(Score):
         assert table.weights is not None
         self.table = table
         self.name = name
-        self.equivalent = name != "k2"
         self.variables = table.names
-        self.equivalent_sample_size = equivalent_sample_size if name == "bdeu" else None
+        self._formula = formula = SCORES[name]
+        self.equivalent, self.rises_with_arcs = formula.equivalent, formula.rises_with_arcs
+        self.equivalent_sample_size = equivalent_sample_size if formula.uses_sample_size else None
         self._effective = table.weights.effective
         self._weighted = WeightedRows(table, table.weights.scaled)
 
@@ -48,10 +49,9 @@ class SurveyScore(Score):
         strata = self._weighted.strata(parents)
         met, totals = self._weighted.sums(strata)
         cells, counts = self._weighted.sums(self._weighted.divided(strata, child))
-        if self.name in ("bdeu", "k2"):
-            log_q = math.fsum(math.log(self.table.levels(z)) for z in parents)
-            size = self.equivalent_sample_size
-            log_prior = 0.0 if size is None else math.log(size) - log_q - math.log(levels)
+        log_q = math.fsum(math.log(self.table.levels(z)) for z in parents)
+        log_prior = self._formula.log_prior(self.equivalent_sample_size or 1.0, log_q, levels)
+        if log_prior is not None:
             return math.fsum(
                 [
                     *(_log_gamma_rise(log_prior, count) for count in counts.tolist()),
@@ -61,7 +61,7 @@ class SurveyScore(Score):
         of_stratum = totals[np.searchsorted(met, cells // levels)]
         likelihood = math.fsum((counts * np.log(counts / of_stratum)).tolist())
         parameters = (levels - 1) * math.prod((self.table.levels(z) for z in parents), start=1.0)
-        penalty = {"loglik": 0.0, "bic": 0.5 * math.log(self._effective), "aic": 1.0}[self.name]
+        penalty = self._formula.penalty(self._effective)
         return likelihood - (penalty * parameters if penalty else 0.0)
 
 

@@ -19,7 +19,7 @@ from serape.knowledge import BoundKnowledge
 from serape.structure.ges import Operator, TurningSearch
 from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
-from serape.structure.tabu import ScoreCallback, Stopped
+from serape.structure.stopping import ScoreCallback, keeping
 
 
 def xges(
@@ -32,12 +32,10 @@ def xges(
 ) -> PartlyDirected:
     """Return the completed graph at which the search ends. Of knowledge, only forbidden pairs are used."""
     best = _Xges(score, knowledge or BoundKnowledge(), max_parents, threads)
-    try:
+    with keeping(lambda: best.found.settled()):
         best.climb(best.phases, watch)
         while (better := best.improved(watch)) is not None:
             best = better
-    except KeyboardInterrupt:
-        raise Stopped(best.found.settled()) from None
     return best.graph
 
 

@@ -8,7 +8,7 @@ from serape.studies import (
     pena2005_table4,
     pena2005_table5,
 )
-from serape.studies.study import Outcome, Settings, Study, page_of, run
+from serape.studies.study import Study, StudyOutcome, StudySettings, page_of, run
 
 STUDIES: dict[str, Study] = {
     study.name: study
@@ -16,4 +16,4 @@ STUDIES: dict[str, Study] = {
     for study in module.STUDIES
 }  # fmt: skip
 
-__all__ = ["STUDIES", "Outcome", "Settings", "Study", "page_of", "run"]
+__all__ = ["STUDIES", "Study", "StudyOutcome", "StudySettings", "page_of", "run"]

@@ -23,17 +23,17 @@ import serape
 from serape.errors import DataError, SerapeError
 from serape.files import atomic_write, parsed_json
 
-Key = tuple[str | int, ...]
-Answers = Mapping[Key, Any]
+CellKey = tuple[str | int, ...]
+CellAnswers = Mapping[CellKey, Any]
 """Answers in the order of the cells."""
-Watch = Callable[[int, int, str], None]
+CellWatch = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
-class Cell:
+class StudyCell:
     """A piece of work: a function of a module, called with the paths of files and with arguments in JSON."""
 
-    key: Key
+    key: CellKey
     work: Callable[..., Any]
     arguments: Mapping[str, Any] = field(default_factory=dict)
     files: Sequence[Path] = ()
@@ -52,12 +52,12 @@ class Cell:
         }
 
 
-def samples_of(answers: Answers, *key: str | int) -> list[Any]:
+def samples_of(answers: CellAnswers, *key: str | int) -> list[Any]:
     """Return the answers of the cells whose key begins with `key`."""
     return [answer for own, answer in answers.items() if own[: len(key)] == key]
 
 
-def answer_cells(cells: Sequence[Cell], kept: Path, jobs: int, watch: Watch | None = None) -> Answers:
+def answer_cells(cells: Sequence[StudyCell], kept: Path, jobs: int, watch: CellWatch | None = None) -> CellAnswers:
     """Return the answers of all cells: those that the file has, and the others by work in `jobs` processes.
 
     Each answer is added to the file as soon as it is known.
@@ -80,7 +80,7 @@ def answer_cells(cells: Sequence[Cell], kept: Path, jobs: int, watch: Watch | No
     return {cell.key: answers[k] for k, cell in enumerate(cells)}
 
 
-def _worked(cells: Sequence[Cell], missing: Sequence[int], jobs: int) -> Iterator[tuple[int, Any]]:
+def _worked(cells: Sequence[StudyCell], missing: Sequence[int], jobs: int) -> Iterator[tuple[int, Any]]:
     """Yield the number and the answer of each cell when it is done."""
     if jobs == 1 or len(missing) < 2:
         for k in missing:
@@ -107,7 +107,7 @@ def _leave_interrupts_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _name(cell: Cell) -> str:
+def _name(cell: StudyCell) -> str:
     return " ".join(map(str, cell.key))
 
 

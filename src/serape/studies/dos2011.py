@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from serape.networks import load_network
-from serape.studies.cells import Answers, Cell, samples_of
+from serape.studies.cells import CellAnswers, StudyCell, samples_of
 from serape.studies.measuring import accuracy, deviation, mean, mean_and_spread
 from serape.studies.pages import Row, Tables
-from serape.studies.study import Settings, Study
+from serape.studies.study import Study, StudySettings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,10 +26,10 @@ PAPER_NEARER = {("insurance", 300): 13.95, ("insurance", 2000): 7.41}
 PAPER_MEAN = {"fewer tests": 40.0, "nearer": 8.0}
 
 
-def cells(settings: Settings) -> list[Cell]:
+def cells(settings: StudySettings) -> list[StudyCell]:
     """Return one cell for each network, number of rows, setting, algorithm and sample."""
     return [
-        Cell(
+        StudyCell(
             (name, rows, dof, algorithm, seed),
             accuracy,
             {
@@ -46,7 +46,7 @@ def cells(settings: Settings) -> list[Cell]:
     ]  # fmt: skip
 
 
-def tables(answers: Answers) -> Tables:
+def tables(answers: CellAnswers) -> Tables:
     """Return tests, time and accuracy of both algorithms, the savings of DOS beside the paper's, and the networks."""
     there = [
         (dof, name, rows) for dof in DOF for name, sizes in SIZES.items() for rows in sizes
@@ -82,7 +82,7 @@ def _network(name: str) -> Row:
     }  # fmt: skip
 
 
-def _saving(answers: Answers, name: str, rows: int, dof: str) -> Row:
+def _saving(answers: CellAnswers, name: str, rows: int, dof: str) -> Row:
     old, new = (samples_of(answers, name, rows, dof, algorithm) for algorithm in ALGORITHMS)
     change = {m: 100 * (1 - mean(new, m) / mean(old, m)) for m in ("tests", "distance")}
     fewer, nearer = PAPER_FEWER.get((name, rows)), PAPER_NEARER.get((name, rows))
@@ -131,7 +131,7 @@ def facts(tables: Tables) -> Mapping[str, object]:
     return told
 
 
-def draw(answers: Answers) -> Figure:
+def draw(answers: CellAnswers) -> Figure:
     """Plot numbers of tests and distances against rows."""
     from matplotlib.figure import Figure
 

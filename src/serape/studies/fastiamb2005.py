@@ -16,11 +16,11 @@ import serape
 from serape.errors import DataError
 from serape.files import open_text
 from serape.networks import load_network
-from serape.studies.cells import Answers, Cell
+from serape.studies.cells import CellAnswers, StudyCell
 from serape.studies.files import find
 from serape.studies.measuring import asked
 from serape.studies.pages import Row, Tables
-from serape.studies.study import Settings, Study
+from serape.studies.study import Study, StudySettings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,7 +50,7 @@ REPEATS = 3  # of which the fastest counts
 PAPER_TIME = {"iamb": (0.68, 0.82), "inter-iamb": (0.52, 0.72)}
 
 
-def cells(settings: Settings) -> list[Cell]:
+def cells(settings: StudySettings) -> list[StudyCell]:
     """Return one cell for each data set and algorithm; Adult and Census-Income if their folder is given."""
     sets: dict[str, list[Path]] = {"hailfinder": []}
     if settings.data is not None:
@@ -63,7 +63,7 @@ def cells(settings: Settings) -> list[Cell]:
             )
     max_rows = 5000 if settings.quick else None
     return [
-        Cell(
+        StudyCell(
             (name, label),
             _one,
             {"name": name, "max_rows": max_rows, "setting": {"alpha": 0.05, "reliability": "cells", **setting}},
@@ -145,7 +145,7 @@ def _census(path: Path, max_rows: int | None) -> serape.Table:
     return serape.Table({records[0][k]: [row[k] for row in complete] for k in nominal}, kinds="categorical")
 
 
-def tables(answers: Answers) -> Tables:
+def tables(answers: CellAnswers) -> Tables:
     """Return tests, time and fitness, and those of Fast-IAMB as shares of the others, beside the paper's."""
     rows: list[Row] = []
     shares: list[Row] = []
@@ -214,7 +214,7 @@ def facts(tables: Tables) -> Mapping[str, object]:
     return told
 
 
-def draw(answers: Answers) -> Figure:
+def draw(answers: CellAnswers) -> Figure:
     """Plot, for each data set, the three rows of Figure 2, and below them Figure 3."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator

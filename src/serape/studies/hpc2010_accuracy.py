@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from serape.studies.cells import Answers, Cell, samples_of
+from serape.studies.cells import CellAnswers, StudyCell, samples_of
 from serape.studies.measuring import accuracy, mean
 from serape.studies.pages import Row, Tables
-from serape.studies.study import Settings, Study
+from serape.studies.study import Study, StudySettings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,11 +41,11 @@ LIMITS = {("link", "mmpc"): 3, ("link", "pcmb"): 3}
 NOT_RUN = {("link", "ges"), ("link", "sca")}
 
 
-def cells(settings: Settings) -> list[Cell]:
+def cells(settings: StudySettings) -> list[StudyCell]:
     """Return one cell for each network, number of rows, setting and sample."""
     networks = ("asia", "alarm", "child") if settings.quick else NETWORKS
     return [
-        Cell(
+        StudyCell(
             (name, rows, label, seed),
             accuracy,
             {
@@ -68,7 +68,7 @@ def _limited(network: str, setting: Mapping[str, Any]) -> dict[str, Any]:
     return {**setting, **by_tests, **({} if limit is None else {"max_conditioning": limit})}
 
 
-def tables(answers: Answers) -> Tables:
+def tables(answers: CellAnswers) -> Tables:
     """Return distances by network, and by size of the neighbourhood; the paper has no numbers, only Figure 3."""
     networks = [(name, rows) for name in NETWORKS for rows in SIZES if samples_of(answers, name, rows)]
     shown = {"the paper's setting": THE_PAPERS, "serape's settings": (THE_PAPERS[0], *OURS)}
@@ -94,12 +94,12 @@ def tables(answers: Answers) -> Tables:
     return {**by_network, "distance by neighbours": by_size, "seconds": seconds}
 
 
-def _distance(answers: Answers, name: str, rows: int, label: str) -> str:
+def _distance(answers: CellAnswers, name: str, rows: int, label: str) -> str:
     samples = samples_of(answers, name, rows, label)
     return f"{mean(samples, 'distance'):.3f}" if samples else "–"
 
 
-def _by_size(answers: Answers, rows: int) -> dict[str, dict[int, tuple[float, float]]]:
+def _by_size(answers: CellAnswers, rows: int) -> dict[str, dict[int, tuple[float, float]]]:
     """Return, by setting and number of neighbours, the number of targets and the sum of their distances."""
     sums: dict[str, dict[int, tuple[float, float]]] = {a: {} for a in SETTINGS}
     for (_, size, label, _), answer in answers.items():
@@ -151,7 +151,7 @@ def _best(rows: Sequence[Row], labels: Sequence[str]) -> str:
     return ", ".join(f"`{label.split(',')[0]}` in {count}" for label, count in ordered)
 
 
-def draw(answers: Answers) -> Figure:
+def draw(answers: CellAnswers) -> Figure:
     """Plot distance against the number of neighbours, one panel for each number of rows, as in Figure 3."""
     from matplotlib.figure import Figure
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 import serape
 from serape.data.table import Table
 from serape.networks import load_network
-from serape.studies.cells import Answers, Cell, samples_of
+from serape.studies.cells import CellAnswers, StudyCell, samples_of
 from serape.studies.hpc2010_accuracy import PAPER
 from serape.studies.measuring import asked, deviation
 from serape.studies.pages import Row, Tables
-from serape.studies.study import Settings, Study
+from serape.studies.study import Study, StudySettings
 from serape.studies.thrombin import FEATURES, read_thrombin, thrombin_file
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ THROMBIN: dict[str, dict[str, Any]] = {
 PAPER_EXPONENT = {"tiled": 1.09, "thrombin": 1.21}
 
 
-def cells(settings: Settings) -> list[Cell]:
+def cells(settings: StudySettings) -> list[StudyCell]:
     """Return one cell for each network, number of variables and block of data sets; Thrombin if its data are given."""
     sizes, data_sets = (SIZES[:3], 5) if settings.quick else (SIZES, DATA_SETS)
     tiled = [
-        Cell(
+        StudyCell(
             (name, size, first),
             _tiled,
             {
@@ -66,7 +66,7 @@ def cells(settings: Settings) -> list[Cell]:
     path = thrombin_file(settings.data)
     parts = {size: (3 if settings.quick else n) for size, n in PARTS.items() if not settings.quick or size < 10_000}
     thrombin = [
-        Cell(
+        StudyCell(
             ("thrombin", size, label, first),
             _part,
             {
@@ -126,7 +126,7 @@ def _counted(table: Table, target: int, setting: Mapping[str, Any]) -> list[floa
     return [found.tests, found.skipped, round(found.seconds, 4)]
 
 
-def tables(answers: Answers) -> Tables:
+def tables(answers: CellAnswers) -> Tables:
     """Return the fitted exponents beside the paper's, and numbers of tests."""
     exponents: list[Row] = []
     tests: list[Row] = []
@@ -173,7 +173,7 @@ Counts = NDArray[np.float64]
 """Tests, unreliable tests and seconds, one row for each data set."""
 
 
-def _points(answers: Answers, name: str, label: str) -> list[tuple[int, Counts]]:
+def _points(answers: CellAnswers, name: str, label: str) -> list[tuple[int, Counts]]:
     """Return, by number of variables in ascending order, the counts of all data sets."""
     points: dict[int, list[list[float]]] = {}
     for key in answers:
@@ -216,7 +216,7 @@ def facts(tables: Tables) -> Mapping[str, object]:
     return told
 
 
-def draw(answers: Answers) -> Figure:
+def draw(answers: CellAnswers) -> Figure:
     """Plot the number of tests against the number of variables, on logarithmic axes, as in Figure 4."""
     from matplotlib.figure import Figure
 

@@ -19,7 +19,7 @@ from serape.results.result import Result
 from serape.settings import Settings
 from serape.types import Finds
 
-Members = Mapping[str, Sequence[str]]
+NamedMembers = Mapping[str, Sequence[str]]
 AS_IN_PAPERS: dict[str, Any] = {"test": "g2", "fdr": None, "max_seconds": None, "n_jobs": 1, "progress": False}
 """What searches have in common unless their setting says otherwise: no bound on false discoveries, nor on time."""
 
@@ -58,7 +58,7 @@ def accuracy(
 
 
 def accuracy_of_all(
-    table: Table, truth: Members, finds: Finds, setting: Mapping[str, Any], *, shared: bool = True
+    table: Table, truth: NamedMembers, finds: Finds, setting: Mapping[str, Any], *, shared: bool = True
 ) -> dict[str, Any]:
     """Search for every variable that varies as the target; return the accuracy of the answers, tests and seconds."""
     settings = Settings.of(**{**AS_IN_PAPERS, **setting})
@@ -75,7 +75,7 @@ def accuracy_of_all(
     return {**measures, "seconds": round(seconds, 4), "tests": sum(found.tests for found in results.values())}
 
 
-def _measures(found: Members, truth: Members) -> dict[str, Any]:
+def _measures(found: NamedMembers, truth: NamedMembers) -> dict[str, Any]:
     """Return means of the measures and, by number of true members, the number of targets and the sum of distances."""
     measures = {name: compare(set(members), truth[name]) for name, members in found.items()}
     sizes: dict[str, list[float]] = {}

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from serape.results.comparison import compare
-from serape.studies.cells import Answers, Cell, samples_of
+from serape.studies.cells import CellAnswers, StudyCell, samples_of
 from serape.studies.measuring import accuracy, asked, deviation, mean, mean_and_spread, sampled
 from serape.studies.pages import Row, Tables
-from serape.studies.study import Settings, Study
+from serape.studies.study import Study, StudySettings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,12 +37,12 @@ NODE, NODE_ROWS = 435, 500
 NODE_435 = {"inter-iamb": (1.00, 0.04, 0.96), "pcmb": (1.00, 1.00, 0.00)}
 
 
-def cells(settings: Settings) -> list[Cell]:
+def cells(settings: StudySettings) -> list[StudyCell]:
     """Return one cell for each network, number of rows, algorithm and sample, and for node 435 of Pigs."""
     samples = 2 if settings.quick else 10
     wanted = [(n, r) for n, r in TABLE_4 if not settings.quick or (n == "alarm" and r <= 5000)]
     blankets = [
-        Cell(
+        StudyCell(
             (name, rows, algorithm, seed),
             accuracy,
             {
@@ -54,7 +54,7 @@ def cells(settings: Settings) -> list[Cell]:
         for algorithm in ALGORITHMS
     ]  # fmt: skip
     return blankets + [
-        Cell(("node", algorithm, seed), _node, {"seed": seed, "setting": _setting(algorithm)})
+        StudyCell(("node", algorithm, seed), _node, {"seed": seed, "setting": _setting(algorithm)})
         for algorithm in ALGORITHMS
         for seed in range(samples)
     ]
@@ -72,7 +72,7 @@ def _node(seed: int, setting: Mapping[str, Any]) -> dict[str, float]:
     return {"members": len(found.blanket), **{m: round(getattr(measures, m), 6) for m in MEASURES}}
 
 
-def tables(answers: Answers) -> Tables:
+def tables(answers: CellAnswers) -> Tables:
     """Return precision, recall and distance, ours and the paper's."""
     blankets: list[Row] = []
     times: list[Row] = []
@@ -134,7 +134,7 @@ def _number(text: str) -> float:
     return float(text.replace("−", "-"))
 
 
-def draw(answers: Answers) -> Figure:
+def draw(answers: CellAnswers) -> Figure:
     """Plot distance against rows, ours and the paper's."""
     from matplotlib.figure import Figure
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import serape
-from serape.studies.cells import Answers, Cell, samples_of
+from serape.studies.cells import CellAnswers, StudyCell, samples_of
 from serape.studies.measuring import asked, deviation, mean_and_spread
 from serape.studies.naive_bayes import Bits, predict, split, tree
 from serape.studies.pages import Row, Tables
 from serape.studies.pena2005_table4 import PAPER
-from serape.studies.study import Settings, Study
+from serape.studies.study import Study, StudySettings
 from serape.studies.thrombin import read_thrombin, thrombin_file
 from serape.types import Finds
 
@@ -43,14 +43,14 @@ TABLE_5 = {
 CLASSIFIERS = ("naive Bayes", "tree")
 
 
-def cells(settings: Settings) -> list[Cell]:
+def cells(settings: StudySettings) -> list[StudyCell]:
     """Return, for all compounds and for each fold, one cell for each selection of features."""
     assert settings.data is not None
     files = (thrombin_file(settings.data),)
     folds, runs = (2, 1) if settings.quick else (10, 10)
     parts: list[int | None] = [None, *range(folds)]
     selected = [
-        Cell(
+        StudyCell(
             ("all" if fold is None else fold, label),
             _selected,
             {"fold": fold, "folds": folds, "runs": runs, "setting": {"alpha": 0.01, **setting}},
@@ -60,8 +60,8 @@ def cells(settings: Settings) -> list[Cell]:
         if not settings.quick or label in TABLE_5
         for fold in parts
     ]
-    winners = [Cell((fold, "winner"), _winner, {"fold": fold, "folds": folds}, files) for fold in range(folds)]
-    return [*selected, *winners, Cell(("copies",), _copies, {}, files)]
+    winners = [StudyCell((fold, "winner"), _winner, {"fold": fold, "folds": folds}, files) for fold in range(folds)]
+    return [*selected, *winners, StudyCell(("copies",), _copies, {}, files)]
 
 
 def _selected(path: Path, fold: int | None, folds: int, runs: int, setting: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -113,7 +113,7 @@ def _copies(path: Path) -> dict[str, Any]:
     return {"copies": len(contents) - len(counts), "equal to": places}
 
 
-def tables(answers: Answers) -> Tables:
+def tables(answers: CellAnswers) -> Tables:
     """Return features, balanced accuracy and time, ours and the paper's, and how often the paper's were found."""
     folds = [key[0] for key in answers if key[-1] == "winner"]
     rows: list[Row] = []
@@ -147,7 +147,7 @@ def _accuracies(folds: Sequence[Sequence[Mapping[str, Any]]], classifier: str) -
     return accuracies
 
 
-def _papers(answers: Answers) -> list[Row]:
+def _papers(answers: CellAnswers) -> list[Row]:
     """Return in how many runs each feature of the paper's best runs was found, or an exact copy of it."""
     equal = answers["copies",]["equal to"]
     rows: list[Row] = []
@@ -180,7 +180,7 @@ def facts(tables: Tables) -> Mapping[str, object]:
     }  # fmt: skip
 
 
-def draw(answers: Answers) -> Figure:
+def draw(answers: CellAnswers) -> Figure:
     """Plot balanced accuracy, ours and the paper's."""
     from matplotlib.figure import Figure
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import serape
 from serape.errors import DataError
 from serape.files import atomic_write
-from serape.studies.cells import Answers, Cell, Watch, answer_cells
+from serape.studies.cells import CellAnswers, CellWatch, StudyCell, answer_cells
 from serape.studies.pages import Row, Tables, page, slug
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Settings:
+class StudySettings:
     """The settings of a study."""
 
     quick: bool = False
@@ -40,10 +40,10 @@ class Study:
     name: str
     paper: str
     about: str
-    cells: Callable[[Settings], Sequence[Cell]]
-    tables: Callable[[Answers], Tables]
+    cells: Callable[[StudySettings], Sequence[StudyCell]]
+    tables: Callable[[CellAnswers], Tables]
     """Returns tables by title, with the paper's numbers beside ours."""
-    draw: Callable[[Answers], Figure]
+    draw: Callable[[CellAnswers], Figure]
     facts: Callable[[Tables], Mapping[str, object]]
     """Returns numbers for the text of the page, computed from the tables of a full run."""
     needs_data: str = ""
@@ -51,14 +51,14 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StudyOutcome:
     """The tables and files of a study."""
 
     tables: Tables
     files: Sequence[Path]
 
 
-def run(study: Study, settings: Settings, out: Path, watch: Watch | None = None) -> Outcome:
+def run(study: Study, settings: StudySettings, out: Path, watch: CellWatch | None = None) -> StudyOutcome:
     """Run a study, or continue it, and write its tables, answers and picture into a folder; its page if not quick.
 
     `watch` is called with the number of cells done, the number of cells, and the key of a cell.
@@ -87,7 +87,7 @@ def run(study: Study, settings: Settings, out: Path, watch: Watch | None = None)
     if not settings.quick:
         written.append(out / f"{stem}.md")
         atomic_write(written[-1], page_of(study, tables))
-    return Outcome(tables, written)
+    return StudyOutcome(tables, written)
 
 
 def page_of(study: Study, tables: Tables) -> str:
@@ -103,7 +103,7 @@ def _as_csv(rows: Sequence[Row]) -> str:
     return text.getvalue()
 
 
-def _drawn(study: Study, answers: Answers) -> bytes | None:
+def _drawn(study: Study, answers: CellAnswers) -> bytes | None:
     """Return the picture, or None without matplotlib."""
     try:
         import matplotlib as mpl

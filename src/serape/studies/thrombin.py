@@ -6,14 +6,13 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from serape.errors import DataError
 from serape.files import open_text
 from serape.studies.files import find
+from serape.studies.naive_bayes import Bits
 
 FEATURES = 139_351
-Bits = NDArray[np.uint8]
 
 
 def thrombin_file(data: Path) -> Path:

@@ -31,7 +31,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class ColumnDescription:
     """What is known about a column beside its name and its values."""
 
     kind: Kind
@@ -45,7 +45,7 @@ class Description:
         return json.dumps([self.kind, self.reason, self.declared, levels], ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
-    def from_line(cls, line: bytes) -> Description:
+    def from_line(cls, line: bytes) -> ColumnDescription:
         """Return the description that a line holds."""
         kind, reason, declared, levels = json.loads(line)
         if kind not in KINDS or not isinstance(reason, str) or not isinstance(declared, bool):
@@ -77,13 +77,13 @@ def _from_json(level: Any) -> Any:
     return _READ[kind](written)
 
 
-class Descriptions(Sequence[Description]):
+class Descriptions(Sequence[ColumnDescription]):
     """The descriptions of all columns; each line is parsed when it is needed."""
 
     def __init__(self, block: bytes, numbers: NDArray[np.uint32], levels: NDArray[np.uint32], file: str) -> None:
         self._lines = block.split(b"\n")
         self._numbers, self._levels, self._file = numbers, levels, file
-        self._parsed: dict[int, Description] = {}
+        self._parsed: dict[int, ColumnDescription] = {}
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -95,18 +95,18 @@ class Descriptions(Sequence[Description]):
             raise damaged(self._file, f"the column at position {k} has {coded:,} levels, but not so many are described")
         return described
 
-    def __iter__(self) -> Iterator[Description]:
+    def __iter__(self) -> Iterator[ColumnDescription]:
         return map(self._of, self._numbers.tolist())
 
-    def where(self, holds: Callable[[Description], bool]) -> NDArray[np.int64]:
+    def where(self, holds: Callable[[ColumnDescription], bool]) -> NDArray[np.int64]:
         """Return the positions of the columns for which something holds."""
         chosen = [number for number in range(len(self._lines)) if holds(self._of(number))]
         return np.flatnonzero(np.isin(self._numbers, chosen)) if chosen else np.zeros(0, np.int64)
 
-    def _of(self, number: int) -> Description:
+    def _of(self, number: int) -> ColumnDescription:
         if number not in self._parsed:
             try:
-                self._parsed[number] = Description.from_line(self._lines[number])
+                self._parsed[number] = ColumnDescription.from_line(self._lines[number])
             except (ValueError, TypeError, KeyError, IndexError, RecursionError, AttributeError, OverflowError):
                 raise damaged(self._file, f"description {number} of its columns cannot be read") from None
         return self._parsed[number]

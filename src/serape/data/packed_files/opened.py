@@ -34,7 +34,7 @@ from serape.settings import DataSettings
 from serape.types import WeightKind
 
 _MAX_DAYS = 4e9  # a date beyond this has no name
-Value = TypeVar("Value", bound=np.generic)
+Number = TypeVar("Number", bound=np.generic)
 
 
 def packed_path(data: Any) -> Path | None:
@@ -179,7 +179,7 @@ class PackedFile:
     def _size(self, section: str) -> int:
         return self.header.sections[section].size
 
-    def _array(self, section: str, dtype: type[Value]) -> NDArray[Value]:
+    def _array(self, section: str, dtype: type[Number]) -> NDArray[Number]:
         where = self.header.sections[section]
         if where.size % np.dtype(dtype).itemsize:
             raise damaged(self.name, f"its section {section!r} has {where.size:,} bytes")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.columns import Columns, pack_columns
 from serape.data.encoding import Encoded
-from serape.data.packed_files.descriptions import Description
+from serape.data.packed_files.descriptions import ColumnDescription
 from serape.data.packed_files.layout import (
     HEADER_BYTES,
     MAX_COLUMNS,
@@ -32,7 +32,7 @@ from serape.data.weights import Weights
 from serape.errors import DataError
 
 _BATCH = 1 << 26  # bytes of codes that are packed together
-Report = Callable[[int], object]
+ReportProgress = Callable[[int], object]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Content:
     rows: int
     levels: NDArray[np.uint32]
     """By column, the levels that the core knows."""
-    descriptions: Iterable[Description]
+    descriptions: Iterable[ColumnDescription]
     batches: Iterable[_core.PackedTable]
     number_positions: Sequence[int]
     gap_positions: Sequence[int]
@@ -60,7 +60,7 @@ class Content:
             table.rows,
             table._packed.all_levels(),
             (
-                Description(kind, reason, levels, k in table._declared)
+                ColumnDescription(kind, reason, levels, k in table._declared)
                 for k, (kind, reason, levels) in enumerate(
                     zip(table._kinds, table._reasons, table._levels, strict=True)
                 )
@@ -93,7 +93,7 @@ class Content:
             columns.names,
             columns.rows,
             np.array([1 if c.codes is None else max(len(c.levels), 1) for c in encoded], np.uint32),
-            (Description(c.kind, c.reason, c.levels, c.declared) for c in encoded),
+            (ColumnDescription(c.kind, c.reason, c.levels, c.declared) for c in encoded),
             _batches(encoded, columns.rows),
             [k for k, c in enumerate(encoded) if c.values is not None],
             [k for k, c in enumerate(encoded) if c.missing is not None],
@@ -110,7 +110,7 @@ def _batches(encoded: Sequence[Encoded], rows: int) -> Iterator[_core.PackedTabl
         yield pack_columns([encoded[k] for k in range(begin, min(begin + step, len(encoded)))], rows)
 
 
-def write_content(file: IO[bytes], content: Content, metadata: Mapping[str, Any], report: Report) -> None:
+def write_content(file: IO[bytes], content: Content, metadata: Mapping[str, Any], report: ReportProgress) -> None:
     """Write a packed file; `report` is called with the number of columns that are written."""
     if len(content.names) >= MAX_COLUMNS:
         raise DataError(f"the table has {len(content.names):,} columns; a packed file holds fewer than {MAX_COLUMNS:,}")
@@ -182,7 +182,7 @@ def _described(content: Content) -> tuple[NDArray[np.uint32], bytes]:
     numbers = np.empty(len(content.names), np.uint32)
     number_of: dict[Any, int] = {}  # by the levels' identity: they are often shared, and may be equal but 1 or True
     number_of_line: dict[str, int] = {}
-    kept: list[Description] = []
+    kept: list[ColumnDescription] = []
     for k, described in enumerate(content.descriptions):
         key = (described.kind, described.reason, described.declared, id(described.levels))
         if key not in number_of:
@@ -217,7 +217,7 @@ def _arranged(content: Content, sizes: Mapping[str, int]) -> dict[str, Section]:
 
 
 def _write_packed(
-    file: IO[bytes], content: Content, sections: Mapping[str, Section], report: Report
+    file: IO[bytes], content: Content, sections: Mapping[str, Section], report: ReportProgress
 ) -> dict[str, NDArray[Any]]:
     """Write the codes of all columns; return their totals and checksums."""
     at = {name: sections[name].offset for name in ("planes", "narrow", "wide")}
@@ -238,7 +238,7 @@ def _write_packed(
 
 
 def _write_numbers(
-    file: IO[bytes], content: Content, sections: Mapping[str, Section], positions: Sequence[int], report: Report
+    file: IO[bytes], content: Content, sections: Mapping[str, Section], positions: Sequence[int], report: ReportProgress
 ) -> list[int]:
     checksums = []
     for index, k in enumerate(positions):
@@ -251,7 +251,7 @@ def _write_numbers(
 
 
 def _write_gaps(
-    file: IO[bytes], content: Content, sections: Mapping[str, Section], positions: Sequence[int], report: Report
+    file: IO[bytes], content: Content, sections: Mapping[str, Section], positions: Sequence[int], report: ReportProgress
 ) -> list[int]:
     checksums = []
     for index, k in enumerate(positions):

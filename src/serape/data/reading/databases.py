@@ -93,11 +93,11 @@ def _folder() -> Iterator[Path]:
 
 # --- SQLite -----------------------------------------------------------------------------------------------------------
 
-Rows = tuple[list[str], list[Any]]
+NamedRows = tuple[list[str], list[Any]]
 """The names of columns, and their cells."""
 
 
-def _read_settled(path: Path, name: str, table: str | int | None) -> Rows:
+def _read_settled(path: Path, name: str, table: str | int | None) -> NamedRows:
     """Return a table as the last transaction left it.
 
     A database without logs is read where it is, under SQLite's lock. Where a log or journal waits, a copy is read; it
@@ -128,7 +128,7 @@ def _read_settled(path: Path, name: str, table: str | int | None) -> Rows:
     raise DataError(f"{name} changes all the time while it is read; read it when this has ended, or read a copy")
 
 
-def _read_file(path: Path, mode: str, name: str, table: str | int | None) -> Rows:
+def _read_file(path: Path, mode: str, name: str, table: str | int | None) -> NamedRows:
     """Return a table of a database file."""
     with closing(sqlite3.connect(f"file:{quote(str(path))}{mode}", uri=True)) as connection:
         connection.text_factory = lambda value: value.decode("utf-8", "replace")
@@ -141,7 +141,7 @@ def _read_file(path: Path, mode: str, name: str, table: str | int | None) -> Row
         return names, list(zip(*cursor, strict=True)) or [()] * len(names)
 
 
-def _read_copy(path: Path, name: str, table: str | int | None) -> Rows:
+def _read_copy(path: Path, name: str, table: str | int | None) -> NamedRows:
     """Return a table of a copy of a database with its log and journal."""
     with _folder() as folder:
         copy = folder / "database"

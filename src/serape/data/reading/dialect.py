@@ -37,7 +37,7 @@ _ERROR_VALUE = re.compile(r"#(?:N/A|NULL!|DIV/0!|VALUE!|REF!|NAME\?|NUM!)")  # o
 _SEP_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 
 
-class Rows(Protocol):
+class CsvRows(Protocol):
     """A reader of Python's csv module."""
 
     line_num: int
@@ -153,7 +153,7 @@ def parse_rows(lines: Iterable[str], delimiter: str, quote: str, complete: bool 
     return rows if complete or len(rows) < 2 else rows[:-1]  # the last may be cut
 
 
-def csv_reader(lines: Iterable[str], delimiter: str, quote: str, strict: bool = True) -> Rows:
+def csv_reader(lines: Iterable[str], delimiter: str, quote: str, strict: bool = True) -> CsvRows:
     """Return a reader of the rows of lines."""
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
     return csv.reader(

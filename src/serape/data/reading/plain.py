@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from serape.data.columns import ignored_column
 from serape.data.encoding import Encoded
-from serape.data.reading.dialect import Layout, Rows, csv_reader
+from serape.data.reading.dialect import CsvRows, Layout, csv_reader
 from serape.data.reading.fields import FieldReader
 from serape.errors import DataError, one_line
 
@@ -78,7 +78,7 @@ def encode_rows(
     return encoded
 
 
-def _complete(rows: Rows, layout: Layout) -> Iterator[list[str]]:
+def _complete(rows: CsvRows, layout: Layout) -> Iterator[list[str]]:
     """Return the rows, without empty lines; refuse one of another number of fields."""
     width = len(layout.names)
     for row in rows:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.engines.gpu.device import Device
-from serape.engines.gpu.planes import WORDS, DevicePlanes, Group
+from serape.engines.gpu.planes import WORDS, ColumnGroup, DevicePlanes
 
 MAX_STRONGEST = 32
 _PLANES = (1, 2, 3, 7)  # for which kernels are compiled
@@ -27,7 +27,7 @@ ListedPairs = tuple[Any, Any, Any]
 FoundPairs = tuple[bool, NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint8]]
 
 
-class Rules(NamedTuple):
+class DeviceRules(NamedTuple):
     """When a test of two columns is reliable, and its degrees of freedom."""
 
     dof: str
@@ -44,7 +44,7 @@ class Rules(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Kind:
+class LevelKind:
     """Columns of as many levels of which as many occur."""
 
     levels: int
@@ -57,31 +57,33 @@ class Kind:
         return next(n for n in _PLANES if n >= self.levels - 1)
 
 
-Strongest = tuple[Kind, NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32]]
+DeviceStrongest = tuple[LevelKind, NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32]]
 """Columns of a kind; by row, how many depend on it, and the sums and positions of the strongest."""
 
 
 class DevicePairs:
     """Tests of pairs of some columns, which have planes."""
 
-    def __init__(self, planes: DevicePlanes, rules: Rules, columns: NDArray[np.uint32], log_alpha: float) -> None:
+    def __init__(self, planes: DevicePlanes, rules: DeviceRules, columns: NDArray[np.uint32], log_alpha: float) -> None:
         self.planes = planes
         self.rules = rules
         self.log_alpha = log_alpha
         self.columns = columns
-        self._groups: dict[tuple[int, int, bytes], Group] = {}
+        self._groups: dict[tuple[int, int, bytes], ColumnGroup] = {}
         at = columns.astype(np.int64)
         occurring = planes.occurring[at]
         self.freedom = np.zeros(len(planes.levels), np.int64)
         self.freedom[at] = (occurring if rules.dof == "adjusted" else planes.levels[at]) - 1
         self.kinds = self.kinds_of(columns)
 
-    def kinds_of(self, columns: NDArray[np.uint32]) -> list[Kind]:
+    def kinds_of(self, columns: NDArray[np.uint32]) -> list[LevelKind]:
         """Return the columns that vary (others depend on nothing) by their levels and those that occur."""
         columns = columns[self.planes.occurring[columns] > 1]
         at = columns.astype(np.int64)
         keys = self.planes.levels[at] << 8 | self.freedom[at]
-        return [Kind(key >> 8, key & 0xFF, columns[keys == key]) for key in np.flatnonzero(np.bincount(keys)).tolist()]
+        return [
+            LevelKind(key >> 8, key & 0xFF, columns[keys == key]) for key in np.flatnonzero(np.bincount(keys)).tolist()
+        ]
 
     # --- which pairs are dependent ----------------------------------------------------------------------------------
 
@@ -116,7 +118,7 @@ class DevicePairs:
             self.planes.device, self.freedom, self.planes.unit, xp.asarray(place)[x], y, sums, len(targets), targets
         )
 
-    def _list(self, asked: Sequence[tuple[Kind, Kind]], most: int, *, later: bool) -> ListedPairs | None:
+    def _list(self, asked: Sequence[tuple[LevelKind, LevelKind]], most: int, *, later: bool) -> ListedPairs | None:
         """Return the dependent pairs of kinds on the device; None if they are more than `most`."""
         xp = self.planes.device.xp
         n_found = xp.zeros(1, xp.uint64)
@@ -239,7 +241,7 @@ class DevicePairs:
         return best_sum.reshape(n, strongest), best_id.reshape(n, strongest)
 
     def strongest_of(
-        self, rows: Kind, columns: Kind, strongest: int
+        self, rows: LevelKind, columns: LevelKind, strongest: int
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32]]:
         """Return, by row, how many columns depend on it, and the sums and positions of the strongest."""
         device = self.planes.device
@@ -260,12 +262,12 @@ class DevicePairs:
 
     # --- kernels ----------------------------------------------------------------------------------------------------
 
-    def _shares(self, columns: Kind, row_tiles: int) -> int:
+    def _shares(self, columns: LevelKind, row_tiles: int) -> int:
         """Return into how many shares the columns are divided."""
         column_tiles = -(-len(columns.columns) // (_TILE // columns.n_planes))
         return max(1, min(-(-_BLOCKS // row_tiles), column_tiles))
 
-    def _launch(self, rows: Kind, columns: Kind, keep: int, later: bool, out: Sequence[Any]) -> None:
+    def _launch(self, rows: LevelKind, columns: LevelKind, keep: int, later: bool, out: Sequence[Any]) -> None:
         planes = self.planes
         if not self.rules.enough_rows(planes.rows, rows.levels, columns.levels):
             return
@@ -285,7 +287,7 @@ class DevicePairs:
             ],
         )  # fmt: skip
 
-    def _group(self, kind: Kind) -> Group:
+    def _group(self, kind: LevelKind) -> ColumnGroup:
         key = kind.levels, kind.freedom, kind.columns.tobytes()
         if key not in self._groups:
             self._groups[key] = self.planes.group(kind.columns, kind.n_planes)
@@ -293,7 +295,7 @@ class DevicePairs:
 
 
 def merged(
-    unit: float, rows: Kind, lists: Sequence[Strongest], strongest: int
+    unit: float, rows: LevelKind, lists: Sequence[DeviceStrongest], strongest: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]:
     """Return the strongest of several lists for each row: by log p, then by statistic, then by position."""
     sums = np.concatenate([one[2] for one in lists], axis=1)
@@ -335,7 +337,7 @@ def by_target(
     return True, start.astype(np.uint64), device.to_host(y), device.to_host(statistic), device.to_host(dof)
 
 
-def _macros(rows: Kind, columns: Kind, keep: int) -> dict[str, int]:
+def _macros(rows: LevelKind, columns: LevelKind, keep: int) -> dict[str, int]:
     return {"ROW_PLANES": rows.n_planes, "COLUMN_PLANES": columns.n_planes, "KEEP": keep}
 
 

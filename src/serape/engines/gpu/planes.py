@@ -156,7 +156,7 @@ class DevicePlanes:
         """Return G² of sums, as the core computes it."""
         return np.maximum(sums.astype(np.float64) * (2.0 * self.unit), 0.0)
 
-    def group(self, columns: NDArray[np.uint32], n_planes: int) -> Group:
+    def group(self, columns: NDArray[np.uint32], n_planes: int) -> ColumnGroup:
         """Return columns for a kernel that takes so many planes of each; the columns have no more."""
         xp = self.device.xp
         at = columns.astype(np.int64)
@@ -169,7 +169,7 @@ class DevicePlanes:
         total[:, 0] = self.rows - total[:, 1:].sum(axis=1)
         scale = np.sqrt(2.0) * self.rows**1.5 / np.maximum(total[:, 0] * total[:, 1], 1)
         inverse = np.divide(1.0, total, out=np.zeros(total.shape), where=total > 0)
-        return Group(
+        return ColumnGroup(
             columns,
             [
                 xp.asarray(columns.astype(np.uint32)),
@@ -184,7 +184,7 @@ class DevicePlanes:
 
 
 @dataclass(frozen=True)
-class Group:
+class ColumnGroup:
     """Columns of as many levels, as kernels take them."""
 
     columns: NDArray[np.uint32]

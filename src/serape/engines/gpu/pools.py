@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.engines.gpu.pairs import Rules
+from serape.engines.gpu.pairs import DeviceRules
 from serape.engines.gpu.planes import MAX_DOF, DevicePlanes
 
 _MAX_POOL = 16
@@ -23,7 +23,7 @@ class Ranked(NamedTuple):
     candidates: NDArray[np.uint32]
 
 
-class Pools(NamedTuple):
+class DevicePools(NamedTuple):
     """What became of the pools."""
 
     members: NDArray[np.uint32]
@@ -35,7 +35,9 @@ class Pools(NamedTuple):
     skipped: NDArray[np.int64]
 
 
-def grow_pools(planes: DevicePlanes, rules: Rules, log_alpha: float, max_size: int | None, asked: Ranked) -> Pools:
+def grow_pools(
+    planes: DevicePlanes, rules: DeviceRules, log_alpha: float, max_size: int | None, asked: Ranked
+) -> DevicePools:
     """Search the candidates of each target in turn, from the strongest to the weakest.
 
     Conditioning sets of more than `max_size` members are skipped.
@@ -60,4 +62,4 @@ def grow_pools(planes: DevicePlanes, rules: Rules, log_alpha: float, max_size: i
     found = device.to_host(sizes).astype(np.int64)
     found[found == _NONE] = -1
     counted = [device.to_host(part).astype(np.int64)[found >= 0].sum(axis=0) for part in (performed, skipped)]
-    return Pools(device.to_host(members), found, counted[0], counted[1])
+    return DevicePools(device.to_host(members), found, counted[0], counted[1])

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.engines.gpu.pairs import Rules
+from serape.engines.gpu.pairs import DeviceRules
 from serape.engines.gpu.planes import DevicePlanes
 
 MAX_ROWS = 8192
@@ -23,7 +23,7 @@ _KINDS = 4
 _NONE = 0xFFFFFFFF
 
 
-class Separated(NamedTuple):
+class DeviceSeparated(NamedTuple):
     """Answers about variables, in the order of their strength, the strongest first."""
 
     pool: NDArray[np.uint32]
@@ -41,7 +41,7 @@ class Separated(NamedTuple):
 class DeviceSeparations:
     """Separations from one target."""
 
-    def __init__(self, planes: DevicePlanes, rules: Rules, target: int, log_alpha: float) -> None:
+    def __init__(self, planes: DevicePlanes, rules: DeviceRules, target: int, log_alpha: float) -> None:
         self.planes = planes
         self.target = target
         self.columns = [
@@ -52,12 +52,12 @@ class DeviceSeparations:
         self.table_bytes = (planes.rows + 1) * 8 if planes.rows <= _NEAR_ROWS else 0
 
     @staticmethod
-    def can_separate(planes: DevicePlanes, rules: Rules, target: int, pool: NDArray[np.uint32]) -> bool:
+    def can_separate(planes: DevicePlanes, rules: DeviceRules, target: int, pool: NDArray[np.uint32]) -> bool:
         """Return whether a device separates the variables of a pool: all are binary."""
         all_binary = planes.levels[target] == 2 and bool((planes.levels[pool] == 2).all())
         return all_binary and planes.rows <= MAX_ROWS and rules.enough_rows(planes.rows, 2, 2, 2.0)
 
-    def of_pool(self, pool: NDArray[np.uint32]) -> Separated | None:
+    def of_pool(self, pool: NDArray[np.uint32]) -> DeviceSeparated | None:
         """Separate the variables of one pool, given another of it; None if the core must."""
         device, xp = self.planes.device, self.planes.device.xp
         members, counts = xp.asarray(pool.astype(np.uint32)), xp.empty(len(pool), xp.uint64)
@@ -68,7 +68,9 @@ class DeviceSeparations:
         (found,) = self.separate(xp.asarray(np.array([_NONE], np.uint32)), np.array([0, len(pool)]), members, counts)
         return found
 
-    def separate(self, children: Any, begin: NDArray[np.int64], pools: Any, counts: Any) -> list[Separated | None]:
+    def separate(
+        self, children: Any, begin: NDArray[np.int64], pools: Any, counts: Any
+    ) -> list[DeviceSeparated | None]:
         """Separate the variables of each child's pool, given the child and another of the pool.
 
         The pools are one after another, and so are the counts of their ones in the cells of target and child. Without a
@@ -93,9 +95,9 @@ class DeviceSeparations:
             )  # fmt: skip
         all_found = [device.to_host(part) for part in (pools, sums, dof, verdict, which)]
         counted, unclear = device.to_host(tests).reshape(n, 2).tolist(), device.to_host(close)
-        found: list[Separated | None] = []
+        found: list[DeviceSeparated | None] = []
         for k in range(n):
             ids, own_sums, own_dof, own_verdict, own_which = (part[begin[k] : begin[k + 1]] for part in all_found)
-            one = Separated(ids, own_sums, own_dof, own_verdict, own_which, (counted[k][0], counted[k][1]))
+            one = DeviceSeparated(ids, own_sums, own_dof, own_verdict, own_which, (counted[k][0], counted[k][1]))
             found.append(None if unclear[k] else one)
         return found

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.engines.gpu.pairs import Rules
+from serape.engines.gpu.pairs import DeviceRules
 from serape.engines.gpu.planes import DevicePlanes
-from serape.engines.gpu.separations import MAX_ROWS, DeviceSeparations, Separated
+from serape.engines.gpu.separations import MAX_ROWS, DeviceSeparated, DeviceSeparations
 
 _ROOM = 1 << 14  # dependent candidates of one child
 _BYTES = 1 << 29  # for those of all children of one launch
@@ -26,7 +26,7 @@ Groups = Sequence[tuple[Sequence[int] | NDArray[np.uint32], Sequence[int]]]
 class SpousesOfChild(NamedTuple):
     """What was found for one child."""
 
-    separated: Separated
+    separated: DeviceSeparated
     """The candidates that depend on the target given their group's set and the child, the strongest first, and what
     separates them given the child and one of the others."""
     screened: dict[int, tuple[int, int]]
@@ -46,7 +46,7 @@ class _Tiles:
 class DeviceSpouses:
     """Searches for the spouses of one target."""
 
-    def __init__(self, planes: DevicePlanes, rules: Rules, target: int, groups: Groups, log_alpha: float) -> None:
+    def __init__(self, planes: DevicePlanes, rules: DeviceRules, target: int, groups: Groups, log_alpha: float) -> None:
         self.planes = planes
         self.rules = rules
         self.target = target
@@ -56,7 +56,9 @@ class DeviceSpouses:
         self._tiles = _tiles(groups)
 
     @staticmethod
-    def can_search(planes: DevicePlanes, rules: Rules, target: int, groups: Groups, children: Sequence[int]) -> bool:
+    def can_search(
+        planes: DevicePlanes, rules: DeviceRules, target: int, groups: Groups, children: Sequence[int]
+    ) -> bool:
         """Return whether a device finds the spouses: all variables are binary, and sets of groups have one member."""
         if planes.rows > MAX_ROWS or any(len(given) > 1 for _, given in groups) or not groups:
             return False

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.engines.gpu.pairs import Rules
+from serape.engines.gpu.pairs import DeviceRules
 from serape.engines.gpu.planes import MAX_DOF, DevicePlanes
 
 MAX_SIZE = 3
@@ -20,7 +20,7 @@ _WIDTH = 1 << 15  # of a grid
 _THREADS = 128
 
 
-class Found(NamedTuple):
+class SubsetAnswers(NamedTuple):
     """The answers, one for each x: as those of the core, but for questions that the core must be asked."""
 
     verdict: NDArray[np.int32]
@@ -54,7 +54,7 @@ class SetRows(Sequence[list[int]]):
 class DeviceSubsets:
     """Searches at one level of significance."""
 
-    def __init__(self, planes: DevicePlanes, rules: Rules, log_alpha: float) -> None:
+    def __init__(self, planes: DevicePlanes, rules: DeviceRules, log_alpha: float) -> None:
         self.planes = planes
         self.rules = rules
         self.log_alpha = log_alpha
@@ -68,7 +68,7 @@ class DeviceSubsets:
         pools: NDArray[np.uint32],
         size: int,
         poll: Callable[[], object] | None = None,
-    ) -> Found:
+    ) -> SubsetAnswers:
         """Search, for each x, the sets of one size in the pool of its question, without x, for one that separates it.
 
         Questions have a target and a pool each; the pools are one after another.
@@ -95,7 +95,7 @@ class DeviceSubsets:
                 poll()
             of = slice(begin, begin + _TOGETHER)
             parts.append(self._search(xs[of], question[of], size, shared, asked, rules))
-        return Found(*map(np.concatenate, zip(*parts, strict=True))) if parts else _nothing(size)
+        return SubsetAnswers(*map(np.concatenate, zip(*parts, strict=True))) if parts else _nothing(size)
 
     def _search(
         self,
@@ -105,7 +105,7 @@ class DeviceSubsets:
         shared: list[Any],
         asked: list[Any],
         rules: list[Any],
-    ) -> Found:
+    ) -> SubsetAnswers:
         device = self.planes.device
         xp = device.xp
         n = len(xs)
@@ -122,7 +122,7 @@ class DeviceSubsets:
                 *rules, verdict, sums, dofs, sets, performed, skipped,
             ],
         )  # fmt: skip
-        return Found(
+        return SubsetAnswers(
             device.to_host(verdict[:n]).astype(np.int32),
             device.to_host(sums[:n]),
             device.to_host(dofs[:n]).astype(np.float64),
@@ -132,6 +132,6 @@ class DeviceSubsets:
         )
 
 
-def _nothing(size: int) -> Found:
+def _nothing(size: int) -> SubsetAnswers:
     numbers = np.zeros(0, np.int64)
-    return Found(np.zeros(0, np.int32), numbers, np.zeros(0), np.zeros((0, size), np.uint32), numbers, numbers)
+    return SubsetAnswers(np.zeros(0, np.int32), numbers, np.zeros(0), np.zeros((0, size), np.uint32), numbers, numbers)

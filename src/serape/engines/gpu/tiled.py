@@ -14,22 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.arrays import Positions
 from serape.engines.gpu.device import Device
 from serape.engines.gpu.pairs import (
     NO_PARTNER,
     DevicePairs,
+    DeviceRules,
+    DeviceStrongest,
     FoundPairs,
-    Kind,
+    LevelKind,
     ListedPairs,
-    Rules,
-    Strongest,
     by_target,
     merged,
     nothing,
 )
 from serape.engines.gpu.planes import DevicePlanes, Watch, bytes_by_column
-
-Columns = NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
@@ -73,18 +72,18 @@ class TiledPlanes:
 class TiledPairs:
     """Tests of pairs of some columns, which have planes: the answers of `DevicePairs`."""
 
-    def __init__(self, planes: TiledPlanes, rules: Rules, columns: Columns, log_alpha: float) -> None:
+    def __init__(self, planes: TiledPlanes, rules: DeviceRules, columns: Positions, log_alpha: float) -> None:
         self._planes = planes
         self._rules = rules
         self._log_alpha = log_alpha
         self._columns = columns
         self._variables = len(planes.block_of)
 
-    def _blocks(self, columns: Columns) -> list[tuple[int, Columns]]:
+    def _blocks(self, columns: Positions) -> list[tuple[int, Positions]]:
         of = self._planes.block_of[columns]
         return [(block, columns[of == block]) for block in np.unique(of).tolist()]
 
-    def _tile(self, own: Columns, others: Columns, blocks: set[int]) -> DevicePairs:
+    def _tile(self, own: Positions, others: Positions, blocks: set[int]) -> DevicePairs:
         """Return tests of the pairs of some columns. Its blocks leave the device with it, before others are sent."""
         return DevicePairs(self._planes.send(*blocks), self._rules, np.union1d(own, others), self._log_alpha)
 
@@ -98,7 +97,7 @@ class TiledPairs:
         sides = np.concatenate((x, y)), np.concatenate((y, x)), np.concatenate((sums, sums))
         return by_target(self._planes.device, listed.freedom, listed.unit, *sides, self._variables)
 
-    def dependent_on(self, targets: Columns, most: int) -> FoundPairs:
+    def dependent_on(self, targets: Positions, most: int) -> FoundPairs:
         """Return the columns that depend on some targets, by target; none if there are more than `most`."""
         listed = _Listed(self._variables, most)
         for (one, own), (other, others) in product(self._blocks(np.sort(targets)), self._blocks(self._columns)):
@@ -118,7 +117,7 @@ class TiledPairs:
         partners = np.full(shape, NO_PARTNER, np.uint32)
         statistic, dof = np.full(shape, math.nan), np.ones(shape)
         for one, own in self._blocks(self._columns):
-            lists: dict[int, tuple[Kind, list[Strongest]]] = {}
+            lists: dict[int, tuple[LevelKind, list[DeviceStrongest]]] = {}
             for other, others in self._blocks(self._columns):
                 unit = _add_strongest(self._tile(own, others, {one, other}), own, others, strongest, lists)
             for rows, found in lists.values():
@@ -131,10 +130,10 @@ class TiledPairs:
 
 def _add_strongest(
     pairs: DevicePairs,
-    own: Columns,
-    others: Columns,
+    own: Positions,
+    others: Positions,
     strongest: int,
-    lists: dict[int, tuple[Kind, list[Strongest]]],
+    lists: dict[int, tuple[LevelKind, list[DeviceStrongest]]],
 ) -> float:
     """Add the strongest partners among other columns, by kind of the own ones; return what a sum of 1 is worth."""
     for (k, rows), columns in product(enumerate(pairs.kinds_of(own)), pairs.kinds_of(others)):
@@ -152,7 +151,7 @@ class _Listed:
         self.room = most
         self._parts: list[ListedPairs] = []
 
-    def add(self, pairs: DevicePairs, between: tuple[Columns, Columns] | None) -> bool:
+    def add(self, pairs: DevicePairs, between: tuple[Positions, Positions] | None) -> bool:
         """Add the dependent pairs of columns with others, or of all that are there; return whether there was room."""
         found = pairs.list_among(self.room) if between is None else pairs.list_between(*between, self.room)
         if found is None:
