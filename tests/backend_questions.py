@@ -29,9 +29,11 @@ from serape.local.hpc import de_pcs
 from serape.local.inter_iapc import inter_iapc_each
 from serape.search import CandidateGroups, Search, grow_pools
 from serape.search import many_targets as many
+from serape.search.discoveries import FalseDiscoveryRate
 
 SIZE, FEW = 12, 6  # columns
 LOG_ALPHA = math.log(0.05)
+RATE = FalseDiscoveryRate(0.2)
 SLOW = ("gcm", "pcm", "regression", "g2-permutation", "g2-semiparametric", "correlation-permutation", "trend")
 
 
@@ -269,10 +271,12 @@ def spouses(test: IndependenceTest, random: np.random.Generator) -> Any:
 def inter_iapc(test: IndependenceTest, random: np.random.Generator) -> Any:
     n = len(test.variables)
     among = np.flatnonzero(random.random(n) < 0.7).astype(np.uint32)
-    search = Search(test, alpha=0.05, evidence=False, threads=2)
+    search = Search(test, alpha=0.05, evidence=False, threads=2, fdr=[None, RATE][int(random.integers(2))])
     targets = random.permutation(n)[:5].tolist()
     found = list(inter_iapc_each(search, targets, among))
-    return found, search.tally, [search.separating_set(x, y) for x in targets for y in among.tolist() if x != y]
+    pairs = [(x, y) for x in targets for y in among.tolist() if x != y]
+    weakest = [search.weakest_association(y, x) for x, y in pairs]
+    return found, search.tally, [search.separating_set(*pair) for pair in pairs], weakest
 
 
 ASKED: dict[QuestionName, Callable[[Any, np.random.Generator], Any]] = {
