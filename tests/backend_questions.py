@@ -246,15 +246,17 @@ def growing_pool(test: IndependenceTest, random: np.random.Generator) -> Any:
 
 def growing_pools(test: IndependenceTest, random: np.random.Generator) -> Any:
     targets = random.permutation(len(test.variables))[: int(random.integers(1, SIZE))].tolist()
-    search = a_search(test, max_conditioning=[None, 1, 3][int(random.integers(3))])
+    largest, rate = [None, 1, 3][int(random.integers(3))], [None, RATE][int(random.integers(2))]
+    search = a_search(test, max_conditioning=largest, fdr=rate)
     known: Any = test.marginals(targets)
     if not isinstance(test, Plain) and (test.device_columns is not None or random.random() < 0.5):
         known = find_dependent_pairs(test, range(len(test.variables)), LOG_ALPHA) or known
     search.use_marginals(known)
-    pools = grow_pools(search, targets, known).of
-    if not pools:
-        pools = {x: tuple(gll_pc_nonsym(search, x, INTERLEAVED)) for x in targets}
-    return pools, search.tally
+    pools = grow_pools(search, targets, known)
+    if not pools.of:
+        of = {x: tuple(gll_pc_nonsym(search, x, INTERLEAVED)) for x in targets}
+        return of, search.tally, {(y, x): search.weakest_association(y, x) for x in targets for y in of[x]}
+    return pools.of, search.tally, {(y, x): pools.weakest_of(y, x) for x in targets for y in pools.of[x]}
 
 
 def spouses(test: IndependenceTest, random: np.random.Generator) -> Any:

@@ -73,7 +73,7 @@ def grow_pools(search: Search, targets: Sequence[int], known: Mapping[int, Scree
     test, log_alpha, weigh = search.test, search.log_alpha, search.keeps_associations
     alone = search.keeps_no_more_than_associations and not search.keeps_separations and not search.is_random
     pairs_alone = isinstance(known, DependentPairs)  # as of large tables
-    ask = at_once(test, Shape("growing pools", usual=pairs_alone, weighs=weigh))
+    ask = at_once(test, Shape("growing pools", usual=pairs_alone))
     if ask is None or not alone or search.excludes(search.variables) or not known:
         return Pools({})
     if isinstance(known, DependentPairs) and known.log_alpha != log_alpha:
