@@ -29,9 +29,11 @@ from serape.local.hpc import de_pcs
 from serape.local.inter_iapc import inter_iapc_each
 from serape.search import CandidateGroups, Search, grow_pools
 from serape.search import many_targets as many
+from serape.search.discoveries import FalseDiscoveryRate
 
 SIZE, FEW = 12, 6  # columns
 LOG_ALPHA = math.log(0.05)
+RATE = FalseDiscoveryRate(0.2)
 SLOW = ("gcm", "pcm", "regression", "g2-permutation", "g2-semiparametric", "correlation-permutation", "trend")
 
 
@@ -244,15 +246,17 @@ def growing_pool(test: IndependenceTest, random: np.random.Generator) -> Any:
 
 def growing_pools(test: IndependenceTest, random: np.random.Generator) -> Any:
     targets = random.permutation(len(test.variables))[: int(random.integers(1, SIZE))].tolist()
-    search = a_search(test, max_conditioning=[None, 1, 3][int(random.integers(3))])
+    largest, rate = [None, 1, 3][int(random.integers(3))], [None, RATE][int(random.integers(2))]
+    search = a_search(test, max_conditioning=largest, fdr=rate)
     known: Any = test.marginals(targets)
     if not isinstance(test, Plain) and (test.device_columns is not None or random.random() < 0.5):
         known = find_dependent_pairs(test, range(len(test.variables)), LOG_ALPHA) or known
     search.use_marginals(known)
-    pools = grow_pools(search, targets, known).of
-    if not pools:
-        pools = {x: tuple(gll_pc_nonsym(search, x, INTERLEAVED)) for x in targets}
-    return pools, search.tally
+    pools = grow_pools(search, targets, known)
+    if not pools.of:
+        of = {x: tuple(gll_pc_nonsym(search, x, INTERLEAVED)) for x in targets}
+        return of, search.tally, {(y, x): search.weakest_association(y, x) for x in targets for y in of[x]}
+    return pools.of, search.tally, {(y, x): pools.weakest_of(y, x) for x in targets for y in pools.of[x]}
 
 
 def spouses(test: IndependenceTest, random: np.random.Generator) -> Any:
@@ -269,10 +273,12 @@ def spouses(test: IndependenceTest, random: np.random.Generator) -> Any:
 def inter_iapc(test: IndependenceTest, random: np.random.Generator) -> Any:
     n = len(test.variables)
     among = np.flatnonzero(random.random(n) < 0.7).astype(np.uint32)
-    search = Search(test, alpha=0.05, evidence=False, threads=2)
+    search = Search(test, alpha=0.05, evidence=False, threads=2, fdr=[None, RATE][int(random.integers(2))])
     targets = random.permutation(n)[:5].tolist()
     found = list(inter_iapc_each(search, targets, among))
-    return found, search.tally, [search.separating_set(x, y) for x in targets for y in among.tolist() if x != y]
+    pairs = [(x, y) for x in targets for y in among.tolist() if x != y]
+    weakest = [search.weakest_association(y, x) for x, y in pairs]
+    return found, search.tally, [search.separating_set(*pair) for pair in pairs], weakest
 
 
 ASKED: dict[QuestionName, Callable[[Any, np.random.Generator], Any]] = {

@@ -31,6 +31,7 @@ from serape.local.registry import ALGORITHMS
 
 PARTS = (
     "suite searches --data alarm --algorithms iamb pc-stable",
+    "suite default",
     "suite networks",
     "suite gaussian",
     "suite structures",

@@ -5,11 +5,12 @@ cannot be installed is reported and left out. `--python` names an environment th
 """
 
 from benchmarks.common.command import Command, Part
-from benchmarks.suite import gaussian, networks, packed, published, reading, searches, structures
+from benchmarks.suite import default, gaussian, networks, packed, published, reading, searches, structures
 
 COMMAND = Command(
     {
         "searches": Part(searches.run, searches.options, "serape alone, 500 rows of Alarm, 10 wide targets, once"),
+        "default": Part(default.run, default.options, "60 columns, once"),
         "networks": Part(networks.run, networks.options, "serape alone, asia, 500 rows, once"),
         "reading": Part(reading.run, reading.options, "2,000 rows, once"),
         "packed": Part(packed.run, packed.options, "2,000 rows and 500 columns"),

@@ -209,7 +209,7 @@ void bind_contingency_test(nb::module_& m) {
         .def(
             "inter_iapc",
             [](const ContingencyTest& test, const CandidateGroups& among, const Columns& targets, double log_alpha,
-               std::size_t threads, const nb::object& poll) {
+               const Columns& weigh, std::size_t threads, const nb::object& poll) {
                 check(test.table(), targets.all());
                 if (&among.table() != &test.table()) {
                     throw nb::value_error("groups of another table");
@@ -217,27 +217,34 @@ void bind_contingency_test(nb::module_& m) {
                 std::vector<InterIapc> all;
                 CancellationToken token = cancellation_token(poll);
                 run_interruptible(token, [&] {
-                    all = inter_iapc(test, among, targets.all(), log_alpha, std::min(threads, most_threads), token);
+                    all = inter_iapc(test, among, targets.all(), log_alpha, weigh.all(),
+                                     std::min(threads, most_threads), token);
                 });
                 using Round = std::tuple<std::vector<std::uint32_t>, std::size_t, std::size_t, NumPy<std::uint32_t>,
                                          std::vector<FoundSubsets>>;
-                std::vector<std::tuple<std::vector<Round>, bool, FoundSubsets>> found;
+                using Weakest = std::tuple<std::uint32_t, double, double, double, std::size_t>;
+                std::vector<std::tuple<std::vector<Round>, bool, FoundSubsets, std::vector<Weakest>>> found;
                 for (InterIapc& one : all) {
+                    std::vector<Weakest> weakest;
+                    for (const OutsideAssociation& its : one.weakest) {
+                        weakest.emplace_back(its.x, its.outcome.statistic, its.outcome.dof, its.outcome.log_p,
+                                             its.round);
+                    }
                     std::vector<Round> rounds;
                     for (BlanketRound& round : one.rounds) {
                         rounds.emplace_back(std::move(round.given), round.performed, round.skipped,
                                             to_numpy(std::move(round.independent)), std::move(round.tested));
                     }
-                    found.emplace_back(std::move(rounds), one.repeats, std::move(one.separated));
+                    found.emplace_back(std::move(rounds), one.repeats, std::move(one.separated), std::move(weakest));
                 }
                 return found;
             },
-            nb::arg("among"), nb::arg("targets"), nb::arg("log_alpha"), nb::arg("threads") = 1,
+            nb::arg("among"), nb::arg("targets"), nb::arg("log_alpha"), nb::arg("weigh"), nb::arg("threads") = 1,
             nb::arg("poll") = nb::none(),
             "Inter-IAPC of each target: the rounds (members before, tests of the others performed and skipped, which "
-            "of "
-            "them are independent, tests of members given the rest); whether a set of members repeated; the search "
-            "that separates members given the others.")
+            "of them are independent, tests of members given the rest); whether a set of members repeated; the search "
+            "that separates members given the others; of the candidates to weigh, the weakest association that they "
+            "had before they entered: x, statistic, dof, log p, and the round.")
         .def(
             "first_dependent",
             [](const ContingencyTest& test, std::uint32_t target, const Columns& candidates,

@@ -1,6 +1,7 @@
 #include "serape/inter_iapc.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "serape/ranking.hpp"
@@ -23,8 +24,8 @@ Variables without(const Variables& all, std::span<const std::uint32_t> excluded)
 class OneTarget {
   public:
     OneTarget(const ContingencyTest& test, const CandidateGroups& among, std::uint32_t target, double log_alpha,
-              CancellationToken& token)
-        : test_(test), among_(among), target_(target), log_alpha_(log_alpha), token_(token) {
+              const std::set<std::uint32_t>& weigh, CancellationToken& token)
+        : test_(test), among_(among), target_(target), log_alpha_(log_alpha), weigh_(weigh), token_(token) {
         for (const Group& group : among.all()) {
             candidates_.insert(candidates_.end(), group.candidates.begin(), group.candidates.end());
         }
@@ -47,6 +48,9 @@ class OneTarget {
         query.largest = members_.size();
         query.stop_above = log_alpha_;
         out_.separated = FoundSubsets(members_, test_.search_subsets(query, 1, token_));
+        for (const auto& [x, found] : weakest_) {
+            out_.weakest.push_back(found);
+        }
         return std::move(out_);
     }
 
@@ -66,9 +70,12 @@ class OneTarget {
         round.given = members_;
         round.performed = answers.performed();
         round.skipped = outside.size() - round.performed;
-        for (const std::int64_t k :
-             partition(answers.statistic(), answers.dof(), answers.reliable(), log_alpha_).independent) {
+        const Partition parts = partition(answers.statistic(), answers.dof(), answers.reliable(), log_alpha_);
+        for (const std::int64_t k : parts.independent) {
             round.independent.push_back(outside[static_cast<std::size_t>(k)]);
+        }
+        if (!weigh_.empty()) {
+            weigh(outside, answers, parts.dependent);
         }
         const Strongest found = strongest(answers.statistic(), answers.dof(), answers.reliable());
         if (found.ties.empty() || found.log_p > log_alpha_) {
@@ -79,6 +86,22 @@ class OneTarget {
         for (bool knows_newest = true; shrink(round, knows_newest); knows_newest = false) {
         }
         return true;
+    }
+
+    // Keeps the weakest associations: a p-value is computed for candidates to weigh alone.
+    void weigh(const Variables& outside, const ScreenAnswers& answers, const std::vector<std::int64_t>& dependent) {
+        for (const std::int64_t index : dependent) {
+            const auto k = static_cast<std::size_t>(index);
+            const std::uint32_t x = outside[k];
+            if (!weigh_.contains(x)) {
+                continue;
+            }
+            const OutsideAssociation here{x, answers.outcome(k), out_.rounds.size() - 1};
+            const auto [known, is_first] = weakest_.try_emplace(x, here);
+            if (!is_first && here.outcome.log_p > known->second.outcome.log_p) {
+                known->second = here;
+            }
+        }
     }
 
     // Tests each member given the others, and returns whether any was removed.
@@ -113,22 +136,25 @@ class OneTarget {
     const CandidateGroups& among_;
     std::uint32_t target_;
     double log_alpha_;
+    const std::set<std::uint32_t>& weigh_;
     CancellationToken& token_;
     Variables candidates_;
     Variables members_;  // in the order of their entry
+    std::map<std::uint32_t, OutsideAssociation> weakest_;
     InterIapc out_;
 };
 
 }  // namespace
 
 std::vector<InterIapc> inter_iapc(const ContingencyTest& test, const CandidateGroups& among,
-                                  std::span<const std::uint32_t> targets, double log_alpha, std::size_t threads,
-                                  CancellationToken& token) {
+                                  std::span<const std::uint32_t> targets, double log_alpha,
+                                  std::span<const std::uint32_t> weigh, std::size_t threads, CancellationToken& token) {
     constexpr std::size_t screens = 2;  // of a target: one given nothing, and one for each member that enters
     among.expect(screens * targets.size(), threads);
+    const std::set<std::uint32_t> weighed(weigh.begin(), weigh.end());
     std::vector<InterIapc> all(targets.size());
     parallel_for(targets.size(), 1, threads, token, [&](std::size_t k, std::size_t, std::size_t) {
-        all[k] = OneTarget(test, among, targets[k], log_alpha, token).run();
+        all[k] = OneTarget(test, among, targets[k], log_alpha, weighed, token).run();
     });
     return all;
 }

@@ -33,12 +33,18 @@ const Case iapc("many targets: Inter-IAPC", [] {
         const CandidateGroups among(random.table, {{range(0, columns), {}}});
         const std::vector<std::uint32_t> targets = range(0, columns);
         CancellationToken token;
-        const auto one = inter_iapc(test, among, targets, std::log(0.2), 1, token);
-        const auto many = inter_iapc(test, among, targets, std::log(0.2), 4, token);
+        const auto one = inter_iapc(test, among, targets, std::log(0.2), targets, 1, token);
+        const auto many = inter_iapc(test, among, targets, std::log(0.2), targets, 4, token);
         for (std::size_t k = 0; k < targets.size(); ++k) {
             check_equal(many[k].rounds.size(), one[k].rounds.size());
             check_equal(many[k].rounds.back().independent, one[k].rounds.back().independent);
             check_same(many[k].separated, one[k].separated);
+            check_equal(many[k].weakest.size(), one[k].weakest.size());
+            for (std::size_t j = 0; j < one[k].weakest.size(); ++j) {
+                check_equal(many[k].weakest[j].x, one[k].weakest[j].x);
+                check_equal(many[k].weakest[j].round, one[k].weakest[j].round);
+                check_equal(many[k].weakest[j].outcome.log_p, one[k].weakest[j].outcome.log_p);
+            }
         }
     }
 });

@@ -254,9 +254,9 @@ class ContingencyTest:
         By child: the dependent candidates given it, what separates them given it and one other, and the number of tests of the first kind, and of those skipped.
         """
 
-    def inter_iapc(self, among: CandidateGroups, targets: Sequence[int] | numpy.typing.NDArray[numpy.uint32], log_alpha: float, threads: int = 1, poll: object | None = None) -> list[tuple[list[tuple[list[int], int, int, Annotated[NDArray[numpy.uint32], dict(shape=(None,))], list[FoundSubsets]]], bool, FoundSubsets]]:
+    def inter_iapc(self, among: CandidateGroups, targets: Sequence[int] | numpy.typing.NDArray[numpy.uint32], log_alpha: float, weigh: Sequence[int] | numpy.typing.NDArray[numpy.uint32], threads: int = 1, poll: object | None = None) -> list[tuple[list[tuple[list[int], int, int, Annotated[NDArray[numpy.uint32], dict(shape=(None,))], list[FoundSubsets]]], bool, FoundSubsets, list[tuple[int, float, float, float, int]]]]:
         """
-        Inter-IAPC of each target: the rounds (members before, tests of the others performed and skipped, which of them are independent, tests of members given the rest); whether a set of members repeated; the search that separates members given the others.
+        Inter-IAPC of each target: the rounds (members before, tests of the others performed and skipped, which of them are independent, tests of members given the rest); whether a set of members repeated; the search that separates members given the others; of the candidates to weigh, the weakest association that they had before they entered: x, statistic, dof, log p, and the round.
         """
 
     def first_dependent(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], log_alpha: float, poll: object | None = None) -> ScreenAnswers: ...

@@ -24,35 +24,62 @@ from serape.parallel import marginals
         ((2, 2, 3), {"reliability": None, "symmetry": False, "max_conditioning": 2}),
     ],
 )
+@pytest.mark.parametrize("fdr", [None, 0.2])
 @pytest.mark.usefixtures("on_device")
-def test_hiton_finds_the_same(monkeypatch: pytest.MonkeyPatch, levels: tuple[int, ...], settings: Any) -> None:
+def test_hiton_finds_the_same(
+    fdr: float | None, monkeypatch: pytest.MonkeyPatch, levels: tuple[int, ...], settings: Any
+) -> None:
     monkeypatch.setattr(marginals, "MAX_SHARED", 0)  # as in large tables
     answered: list[int] = []
     ask = pools.grow_pools
 
-    def counted(*arguments: Any) -> Any:
-        found = ask(*arguments)
+    def counted(*arguments: Any, **options: Any) -> Any:
+        found = ask(*arguments, **options)
         answered.append(int((found.sizes >= 0).sum()))
         return found
 
     monkeypatch.setattr(device_pools, "grow_pools", counted)
     table = categorical(np.random.default_rng(3), 22, 200, levels)
     found = [
-        serape.skeleton(table, algorithm="hiton-pc", engine=engine, **{"alpha": 0.05, "fdr": None, **settings})
+        serape.skeleton(table, algorithm="hiton-pc", engine=engine, **{"alpha": 0.05, "fdr": fdr, **settings})
         for engine in ("cpu", "gpu")
     ]
     assert differences(*found) == []
     assert answered == [22]
+    assert fdr is None or any(found[0].evidence["adjusted_p"])
 
 
 @pytest.mark.usefixtures("on_device")
-def test_pools_that_are_too_large_are_left_to_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("fdr", [None, 0.2])
+def test_pools_that_are_too_large_are_left_to_the_core(fdr: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(marginals, "MAX_SHARED", 0)
     random = np.random.default_rng(5)
     parents = random.integers(2, size=(4000, 20))
     child = (parents.sum(axis=1) + random.normal(size=4000) > 10).astype(int)  # it depends on each of 20
     table = serape.Table(np.column_stack([parents, child]))
-    settings: dict[str, Any] = {"algorithm": "hiton-pc", "alpha": 0.01, "fdr": None, "max_conditioning": 1}
+    settings: dict[str, Any] = {"algorithm": "hiton-pc", "alpha": 0.01, "fdr": fdr, "max_conditioning": 1}
     found = [serape.skeleton(table, engine=engine, **settings) for engine in ("cpu", "gpu")]
     assert differences(*found) == []
     assert found[0].graph.degree("x20") > 16
+
+
+@pytest.mark.usefixtures("on_device")
+def test_long_lists_of_those_who_joined_are_left_to_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only for the weakest associations: the pools are known without them."""
+    monkeypatch.setattr(marginals, "MAX_SHARED", 0)
+    monkeypatch.setattr(pools, "_MAX_JOINED", 2)
+    answered: list[int] = []
+    ask = pools.grow_pools
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        found = ask(*arguments, **options)
+        answered.append(int((found.sizes >= 0).sum()))
+        return found
+
+    monkeypatch.setattr(device_pools, "grow_pools", counted)
+    table = categorical(np.random.default_rng(3), 22, 200, (2, 3))
+    for fdr in (None, 0.2):
+        found = [serape.skeleton(table, "hiton-pc", alpha=0.05, fdr=fdr, engine=engine) for engine in ("cpu", "gpu")]
+        assert differences(*found) == []
+    assert answered[0] == 22
+    assert 0 < answered[1] < 22

@@ -47,7 +47,6 @@ SHAPES = {
     "`growing pool`": Shape("growing pool"),
     "`growing pools` where dependent pairs alone are known": Shape("growing pools"),
     "… where all pairs are known": Shape("growing pools", usual=False),
-    "… with the weakest associations": Shape("growing pools", weighs=True),
     "`spouses`, the weakest first, given two or more": Shape("spouses"),
     "… otherwise": Shape("spouses", usual=False),
     "`inter-iapc`": Shape("inter-iapc"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ import pytest
 import serape
 from serape.independence.outcomes import Tally
 from serape.locking import LockedFile
+from serape.parallel.precompute import FoundSet
 from serape.questions import checkpoint
 from serape.questions.checkpoint import Checkpoint, KeptNeighbourhood
 from serape.questions.deciding import Weighed
@@ -28,6 +30,7 @@ NAMES = ["a", "b", "c", "d", "e", "f"]
 A, B, C, D = range(4)
 TABLE = serape.Table(pd.DataFrame(np.random.default_rng(1).normal(size=(40, 6)), columns=NAMES))
 SHOWN = DecidingTest(-7.0, 9.0, 1.0, True, 40, (D,))
+STEP: dict[str, Any] = {"step": "a", "neighbours": ["b"], "tests": {"0": 5}, "skipped": {}, "weakest": {}}
 
 
 def query(**settings: Any) -> Query:
@@ -36,6 +39,11 @@ def query(**settings: Any) -> Query:
 
 def opened(folder: Path, **settings: Any) -> Checkpoint:
     return Checkpoint(folder / "kept", query(**settings))
+
+
+def found_set(target: int) -> FoundSet:
+    """Return a step that has found nobody."""
+    return FoundSet((), Record(target, Tally({0: 5})), {})
 
 
 def read_again(folder: Path, **settings: Any) -> tuple[Checkpoint, list[str]]:
@@ -60,7 +68,13 @@ def written_by_somebody(folder: Path, *entries: Mapping[str, Any], **settings: A
 def test_all_that_was_added_is_there_again(tmp_path: Path) -> None:
     first = opened(tmp_path)
     first.add_common(Tally({0: 15}))
-    first.add_step(B, (A, C), Tally({1: 4}, {2: 1}))
+    apart = SHOWN._replace(log_p=-0.25, given=(), rows=None, separated=True)
+    steps = {
+        B: FoundSet((A, C), Record(B, Tally({1: 4}, {2: 1})), {C: SHOWN, D: apart}),
+        C: FoundSet((), Record(C, Tally({1: 2})), {}),
+    }
+    for target, step in steps.items():
+        first.add_step(target, step)
     by_few_rows = DecidingTest(math.nan, 9.0, 1.0, False, 40, ())
     weighed = {B: Weighed(-6.0, SHOWN), C: Weighed(-5.0, None), D: Weighed(0.0, by_few_rows)}
     counted = Record(A, Tally({0: 5, 2: 3}), ["a note"], steps=["a step"])
@@ -69,11 +83,11 @@ def test_all_that_was_added_is_there_again(tmp_path: Path) -> None:
     again, notes = read_again(tmp_path)
     assert notes == []
     assert again.common == Tally({0: 15})
-    assert again.steps == {B: ((A, C), Tally({1: 4}, {2: 1}))}
+    assert again.steps == steps
     read = weighed | {D: Weighed(0.0, None)}
     assert again.kept == {A: KeptNeighbourhood((B, C, D), counted, read)}
     assert again.counted == {"a step"}
-    assert again.tests == 15 + 4 + 8
+    assert again.tests == 15 + 4 + 2 + 8
 
 
 def test_without_a_rate_nothing_is_weighed(tmp_path: Path) -> None:
@@ -84,6 +98,15 @@ def test_without_a_rate_nothing_is_weighed(tmp_path: Path) -> None:
     again, notes = read_again(tmp_path, fdr=None)
     assert (again.kept, notes) == ({A: found}, [])
     assert again.tests == 5
+
+
+def test_without_a_rate_steps_are_not_weighed(tmp_path: Path) -> None:
+    first, step = opened(tmp_path, fdr=None), FoundSet((B,), Record(A, Tally({0: 5})))
+    first.add_step(A, step)
+    first.close()
+    assert b"weakest" not in (tmp_path / "kept").read_bytes()
+    again, notes = read_again(tmp_path, fdr=None)
+    assert (again.steps, notes) == ({A: step}, [])
 
 
 def test_one_file_serves_every_rate(tmp_path: Path) -> None:
@@ -100,7 +123,7 @@ def test_a_line_ends_with_a_checksum_of_64_bits() -> None:
 
 
 def test_what_the_file_has_counts_in_the_budget(tmp_path: Path) -> None:
-    written_by_somebody(tmp_path, {"step": "a", "neighbours": [], "tests": {"0": 7}, "skipped": {"0": 5}})
+    written_by_somebody(tmp_path, STEP | {"tests": {"0": 7}, "skipped": {"0": 5}})
     found, _ = read_again(tmp_path)
     found.check_budget(RunSettings())
     found.check_budget(RunSettings(max_tests=8))
@@ -114,7 +137,7 @@ def test_lines_are_written_once_a_second(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(checkpoint, "time", SimpleNamespace(monotonic=lambda: clock.now))
     found, lines = opened(tmp_path), []
     for target, clock.now in enumerate((100.0, 100.0, 100.9, 101.0, 101.9, 102.0)):
-        found.add_step(target, (), Tally({0: 5}))
+        found.add_step(target, found_set(target))
         lines.append((tmp_path / "kept").read_bytes().count(b"\n") - 1)
     found.close()
     assert lines == [1, 1, 1, 4, 4, 6]
@@ -136,9 +159,9 @@ def test_lines_wait_until_there_is_room(tmp_path: Path, monkeypatch: pytest.Monk
         room.insert(0, 0)
         patch.setattr(LockedFile, "append", limited)
         for target in (A, B):
-            found.add_step(target, (), Tally({0: 5}))
+            found.add_step(target, found_set(target))
         assert (tmp_path / "kept").read_bytes() == first + b'{"s'
-    found.add_step(C, (), Tally({0: 5}))
+    found.add_step(C, found_set(C))
     assert found.close() == []
     assert list(read_again(tmp_path)[0].steps) == [A, B, C]
 
@@ -152,7 +175,7 @@ def test_lines_for_which_there_is_no_room_are_counted(tmp_path: Path, monkeypatc
     with monkeypatch.context() as patch:
         patch.setattr(LockedFile, "append", full)
         for target in (A, B):
-            found.add_step(target, (), Tally({0: 5}))
+            found.add_step(target, found_set(target))
         notes = found.close()
     assert notes == [
         f"2 lines could not be written to the checkpoint {tmp_path / 'kept'} (No space left on device); make room on "
@@ -185,8 +208,7 @@ def test_a_first_line_that_was_not_ended_is_written_again(tmp_path: Path) -> Non
 
 
 def test_a_last_line_that_was_not_ended_is_left_out(tmp_path: Path) -> None:
-    step = {"step": "a", "neighbours": [], "tests": {"0": 7}, "skipped": {}}
-    written_by_somebody(tmp_path, step, step | {"step": "b"})
+    written_by_somebody(tmp_path, STEP, STEP | {"step": "c"})
     content = (tmp_path / "kept").read_bytes()
     (tmp_path / "kept").write_bytes(content[:-1])
     for _ in range(2):
@@ -293,8 +315,9 @@ def test_any_size_may_be_tested_if_the_question_says_so(tmp_path: Path) -> None:
     assert read_again(tmp_path, max_conditioning=None)[1] == []
 
 
+IN_STEP: list[Any] = [[-7.0, 9.0, 1.0, 40, ["d"]], False]
+"""The weakest association of a step, and whether it is a test that separates the two."""
 COMMON: dict[str, Any] = {"common": True, "tests": {"0": 15}, "skipped": {}}
-STEP: dict[str, Any] = {"step": "a", "neighbours": ["b"], "tests": {"0": 5}, "skipped": {}}
 
 
 @pytest.mark.parametrize(
@@ -303,8 +326,19 @@ STEP: dict[str, Any] = {"step": "a", "neighbours": ["b"], "tests": {"0": 5}, "sk
         ((COMMON, STEP, LINE), 3), ((LINE, STEP, COMMON), 3), ((COMMON, COMMON), 1), ((STEP, STEP), 1),
         ((LINE, LINE), 1), ((STEP, STEP | {"step": "c"}, COMMON), 3), ((COMMON | {"common": False},), 0),
         ((STEP | {"neighbours": ["a"]},), 0), ((STEP | {"step": "z"}, COMMON), 0),
+        *(((STEP | {"weakest": {x: test}},), 1) for x, test in (("b", IN_STEP), ("c", [IN_STEP[0], True]))),
+        *(
+            ((STEP | {"weakest": {x: test}},), 0)
+            for x, test in (
+                ("a", IN_STEP), ("z", IN_STEP), ("b", IN_STEP[:1]), ("b", [*IN_STEP, 1]), ("b", [None, False]),
+                ("b", [IN_STEP[0], 1]), ("b", [[0.5, 9.0, 1.0, 40, ["d"]], False]),
+                ("b", [[-7.0, 9.0, 1.0, 40, ["b"]], False]),
+            )
+        ),
+        ((STEP | {"weakest": None},), 0), ((STEP | {"weakest": [IN_STEP]},), 0),
+        (({name: value for name, value in STEP.items() if name != "weakest"},), 0),
     ],
-    ids=range(9),
+    ids=map(str, itertools.count()),
 )  # fmt: skip
 def test_lines_that_are_believed_stay(entries: tuple[dict[str, Any], ...], believed: int, tmp_path: Path) -> None:
     written_by_somebody(tmp_path, *entries)

@@ -20,6 +20,7 @@ from serape.local.hpc import de_pcs
 from serape.local.inter_iapc import inter_iapc_each
 from serape.search import CandidateGroups, Search
 from serape.search import many_targets as module
+from serape.search.discoveries import FalseDiscoveryRate
 from serape.search.many_targets import dependent_pairs, dependents_given_each, separate_each
 from serape.search.state import SearchState
 
@@ -183,3 +184,64 @@ def test_inter_iapc_of_many_targets(seed: int, rows: int, subject: int | None, t
         found.append((members, search.tally, search.notes, sets, search.record.other_side))
     assert found[0] == found[1]
     assert any(found[0][0]) or rows == 60
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    rows=st.sampled_from([60, 700]),
+    about=st.sampled_from([None, 0, 1]),  # of the candidates, and of the targets
+    threads=st.sampled_from([1, 3]),
+)
+@example(seed=10, rows=700, about=None, threads=1)
+@settings(max_examples=25, deadline=None)
+def test_inter_iapc_keeps_the_weakest_associations(seed: int, rows: int, about: int | None, threads: int) -> None:
+    test = (G2, X2)[seed % 2](mixed_table(seed, rows, SIZE))
+    among = np.arange(0, SIZE, 2, dtype=np.uint32)
+    targets = list(range(1, SIZE, 3))
+    found, runs = [], 0
+    ask = G2.inter_iapc
+
+    def counted(*asked: Any, **options: Any) -> Any:
+        nonlocal runs
+        runs += 1
+        return ask(*asked, **options)
+
+    for batched in (True, False):
+        search = Search(test, threads=threads, evidence=False, fdr=FalseDiscoveryRate(0.2))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(test), "inter_iapc", counted)
+            if not batched:
+                one_by_one(patch)
+
+            def each(search: Search = search) -> list[list[int]]:
+                return list(inter_iapc_each(search, targets, among))
+
+            members = each() if about is None else search.step(("a step", about), about, each)
+        pairs = [(int(x), y) for y in targets for x in among if x != y]
+        weakest = {pair: its for pair in pairs if (its := search.weakest_association(*pair)) is not None}
+        found.append((members, search.tally, weakest, [search.separating_set(*pair) for pair in pairs]))
+    assert found[0] == found[1]
+    assert runs == 1
+    assert len(found[0][2]) > 0 or rows == 60 or about is not None
+
+
+def test_hpc_asks_for_many_targets_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs, found = 0, []
+    ask = G2.inter_iapc
+
+    def counted(*asked: Any, **options: Any) -> Any:
+        nonlocal runs
+        runs += 1
+        return ask(*asked, **options)
+
+    monkeypatch.setattr(G2, "inter_iapc", counted)
+    for batched in (True, False):
+        runs = 0
+        with pytest.MonkeyPatch.context() as patch:
+            if not batched:
+                one_by_one(patch)
+            result = serape.markov_blanket(serape.load_network("alarm").sample(2000, seed=1), "CATECHOL", "hpc")
+            found.append({**result.to_dict(), "seconds": 0, "evidence": list(result.evidence)})
+        assert (runs > 0) == batched
+    assert found[0] == found[1]
+    assert found[0]["fdr"] == 0.2

@@ -181,7 +181,7 @@ CALLS: dict[str, Call] = {
     "record_subsets": record_subsets,
     "count": lambda s, v: s.count(Tally({0: 3}, {1: 2})),
     "asks_plainly": lambda s, v: [s.asks_plainly(v(t)) for t in range(VARIABLES)],
-    "only_counts": lambda s, v: [s.only_counts(v(t)) for t in range(VARIABLES)],
+    "keeps_no_tests": lambda s, v: [s.keeps_no_tests(v(t)) for t in range(VARIABLES)],
     "record_independence": lambda s, v: [
         s.record_independence(np.array([2, 3], np.uint32), v(1), v([5, 4])),  # type: ignore[func-returns-value]
         s.separating_set(v(3), v(1)),

@@ -52,10 +52,6 @@ def _large_pool(shape: Shape) -> bool:
     return shape.usual and shape.pool >= LARGE_POOL and shape.sizes == range(1, 2)
 
 
-def _pools_alone(shape: Shape) -> bool:
-    return shape.usual and not shape.weighs
-
-
 @dataclass(frozen=True)
 class DeviceKernel:
     """A question that a device answers."""
@@ -75,7 +71,7 @@ _ALL = (
     DeviceKernel("blocks of planes", "all pairs", pairs_in_blocks, _few_strongest),
     DeviceKernel("planes", "subsets", separate_on_device, _large_pool),
     DeviceKernel("planes", "subsets of many", search_each_on_device, _small_sets),
-    DeviceKernel("planes", "growing pools", grow_pools_on_device, _pools_alone),
+    DeviceKernel("planes", "growing pools", grow_pools_on_device, _usual),
     DeviceKernel("planes", "spouses", find_spouses_on_device, _usual, together=1024),
     DeviceKernel("correlations", "dependent pairs", pairs_by_correlation, _usual),
     DeviceKernel("correlations", "subsets of many", search_each_by_correlation, _small_sets),

@@ -78,8 +78,6 @@ class Shape(NamedTuple):
     """Of subsets: the sizes of the sets that are searched."""
     usual: bool = True
     """Whether it is asked in the way for which there are kernels on a device; `answering` says which way that is."""
-    weighs: bool = False
-    """Whether the weakest association of each pair is asked for too."""
     strongest: int = 0
     """Of all pairs: how many of each variable are kept; 0 for all that are dependent."""
 

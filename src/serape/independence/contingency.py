@@ -44,6 +44,8 @@ class InterIapcRun(NamedTuple):
     """Whether a set of members repeated."""
     separated: tuple[SubsetResult, Tally]
     """The search that separates members of the blanket given subsets of the others."""
+    weakest: list[tuple[int, Outcome, tuple[int, ...]]]
+    """Of the candidates to weigh, the weakest test that showed dependence before they entered, and its set."""
 
 
 Spouses = tuple[Sequence[int] | NDArray[np.uint32], Tally, SubsetResult, Tally]
@@ -264,12 +266,16 @@ class ContingencyTest(IndependenceTest):
         among: CandidateGroups,
         log_alpha: float,
         *,
+        weigh: NDArray[np.uint32],
         threads: int = 1,
         poll: Poll | None = None,
     ) -> list[InterIapcRun]:
-        """Run Inter-IAPC for each target, whose candidates are the others in `among`, in one native call."""
+        """Run Inter-IAPC for each target, whose candidates are the others in `among`, in one native call.
+
+        Of the candidates in `weigh` the weakest association is told too, as far as the other answers do not have it.
+        """
         found = self.native.inter_iapc(
-            among.native_in(self.table.packed), for_core(targets), log_alpha, threads, poll
+            among.native_in(self.table.packed), for_core(targets), log_alpha, weigh, threads, poll
         )  # fmt: skip
         return [
             InterIapcRun(
@@ -279,8 +285,12 @@ class ContingencyTest(IndependenceTest):
                 ],
                 repeats,
                 native_result(separated, self.rows),
+                [
+                    (x, Outcome(statistic, dof, log_p, reliable=True), tuple(rounds[at][0]))
+                    for x, statistic, dof, log_p, at in weakest
+                ],
             )
-            for rounds, repeats, separated in found
+            for rounds, repeats, separated, weakest in found
         ]
 
     def search_subsets(

@@ -312,11 +312,9 @@ class KnownDependents(NativeScreenResult):
         known = self._known(log_alpha)
         return super().dependents(log_alpha) if known is None else known[1].dependents(log_alpha)
 
-    def known_dependents(self, log_alpha: float) -> list[int] | None:
-        """Return the `dependents` among all variables, without a look at the others; None if they are not known."""
-        if log_alpha != self._pairs.log_alpha:
-            return None
-        return self._pairs.known(self._target).dependents(log_alpha)
+    def known_dependents(self, log_alpha: float) -> NativeScreenResult | None:
+        """Return the answers of all variables that show dependence, without a look at the others; None if not known."""
+        return None if log_alpha != self._pairs.log_alpha else self._pairs.known(self._target)
 
     def ranked_split(self, log_alpha: float) -> tuple[list[int], NDArray[np.uint32]]:
         """Return the `dependents`, and the candidates whose answers show independence."""

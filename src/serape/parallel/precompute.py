@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from serape.independence.base import IndependenceTest
 from serape.independence.screens import ScreenResult
@@ -17,8 +17,19 @@ from serape.parallel.map import parallel_map
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.search import Budget, Search
+from serape.search.associations import DecidingTest
 from serape.search.memo import StepCache
 from serape.search.record import Record
+
+
+class FoundSet(NamedTuple):
+    """A step about one target that is a set of variables."""
+
+    members: tuple[int, ...]
+    record: Record
+    """What was counted for it."""
+    weakest: Mapping[int, DecidingTest] | None = None
+    """With a false discovery rate, the weakest associations of the members, and of neighbours that no test removes."""
 
 
 class AskedOfTargets(Protocol):
@@ -27,6 +38,10 @@ class AskedOfTargets(Protocol):
     @property
     def source(self) -> IndependenceTest:
         """The test behind the search."""
+        ...
+
+    def kept(self, target: int) -> set[int]:
+        """Return the members that no test removes."""
         ...
 
     def search(
@@ -95,21 +110,25 @@ def precompute_sets(
     known: Mapping[int, ScreenResult],
     cache: StepCache,
     budget: Budget | None,
-    done: Callable[[int, tuple[int, ...], Record], None],
+    done: Callable[[int, FoundSet], None],
 ) -> None:
     """Compute the step about each target where it is the only one and a set of variables; nothing else is kept.
 
-    Calls `done` with each set and what was counted for it.
+    Calls `done` with what was found for each.
     """
 
-    def compute(target: int, watch: ProgressCallback) -> tuple[tuple[int, ...], Record]:
+    def compute(target: int, watch: ProgressCallback) -> FoundSet:
         search = query.search(None, watch=watch, marginals=known, cache=cache, keep_separations=False)
         with search.only_steps_about(target):
             query.answer(search, target)
-        return cache.take_set(target), search.record.of_counts()
+        members, weakest = cache.take_set(target), None
+        if search.keeps_associations:
+            asked = ((x, search.weakest_association(x, target)) for x in {*members, *query.kept(target)})
+            weakest = {x: test for x, test in asked if test is not None}
+        return FoundSet(members, search.record.of_counts(), weakest)
 
-    def keep(target: int, answer: tuple[tuple[int, ...], Record]) -> None:
-        cache.pools.of[target] = answer[0]
-        done(target, *answer)
+    def keep(target: int, found: FoundSet) -> None:
+        cache.pools.put(target, found.members, found.weakest)
+        done(target, found)
 
     parallel_map(compute, targets, jobs, keep, test=query.source, budget=budget)

@@ -26,6 +26,7 @@ from serape.files import parsed_json
 from serape.independence import table_of
 from serape.independence.outcomes import Tally
 from serape.locking import InUse, LockedFile
+from serape.parallel.precompute import FoundSet
 from serape.questions.deciding import Weighed
 from serape.questions.identity import differences, identity
 from serape.questions.query import Query
@@ -62,8 +63,8 @@ class Checkpoint:
         """The shared steps whose tests are among those of the neighbourhoods."""
         self.common: Tally | None = None
         """The tests that belong to no single target, if the file had them."""
-        self.steps: dict[int, tuple[tuple[int, ...], Tally]] = {}
-        """The steps that the file had, by target: the set that was found, and the tests for it."""
+        self.steps: dict[int, FoundSet] = {}
+        """The steps that the file had, by target."""
         self._names = query.source.variables
         self._largest = query.max_conditioning
         self._judged = query.fdr is not None
@@ -78,8 +79,8 @@ class Checkpoint:
     @property
     def tests(self) -> int:
         """The number of tests behind what the file has."""
-        tallies = [*(kept.record.tally for kept in self.kept.values()), *(tally for _, tally in self.steps.values())]
-        return sum(tally.performed for tally in tallies) + (0 if self.common is None else self.common.performed)
+        records = [*(kept.record for kept in self.kept.values()), *(step.record for step in self.steps.values())]
+        return sum(record.tally.performed for record in records) + (0 if self.common is None else self.common.performed)
 
     def check_budget(self, settings: RunSettings) -> None:
         """Refuse a number of tests that what the file has exceeds already."""
@@ -99,9 +100,13 @@ class Checkpoint:
             entry["deciding"] = [self._written(weighed[x].test) for x in neighbours]
         self._write(entry)
 
-    def add_step(self, target: int, members: tuple[int, ...], tally: Tally) -> None:
+    def add_step(self, target: int, found: FoundSet) -> None:
         """Write the step about one target to the file."""
-        self._write(self._entry("step", target, members, tally))
+        entry = self._entry("step", target, found.members, found.record.tally)
+        if found.weakest is not None:
+            weakest = found.weakest.items()
+            entry["weakest"] = {self._names[x]: [self._written(test), test.separated] for x, test in weakest}
+        self._write(entry)
 
     def add_common(self, tally: Tally) -> None:
         """Write the tests that belong to no single target to the file."""
@@ -245,7 +250,8 @@ class Checkpoint:
         _require(len({target, *neighbours}) == 1 + len(neighbours))
         if kind == "step":
             _require(target not in self.steps)
-            self.steps[target] = neighbours, tally
+            weakest = self._weakest(line, target) if self._judged else None
+            self.steps[target] = FoundSet(neighbours, Record(target, tally), weakest)
             return
         _require(target not in self.kept)
         weighed = self._weighed(line, target, neighbours) if self._judged else {}
@@ -261,6 +267,18 @@ class Checkpoint:
         _require(all(_is_log_p(value) for value in log_p))
         tests = [self._read_test(test, {target, x}) for x, test in zip(neighbours, deciding, strict=True)]
         return {x: Weighed(float(p), test) for x, p, test in zip(neighbours, log_p, tests, strict=True)}
+
+    def _weakest(self, line: dict[str, Any], target: int) -> dict[int, DecidingTest]:
+        """Return the weakest associations of a step."""
+        found = {}
+        for name, (written, separated) in line["weakest"].items():
+            x = self._index[name]
+            _require(x != target and type(separated) is bool)
+            test = self._read_test(written, {target, x})
+            if test is None:
+                raise ValueError
+            found[x] = test._replace(separated=separated)
+        return found
 
     def _read_test(self, written: Any, pair: set[int]) -> DecidingTest | None:
         if written is None:

@@ -20,7 +20,7 @@ from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
 from serape.parallel.map import parallel_map
 from serape.parallel.marginals import marginal_blocks, marginal_tests, shared_tests
-from serape.parallel.precompute import precompute_sets, precompute_steps
+from serape.parallel.precompute import FoundSet, precompute_sets, precompute_steps
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.questions.checkpoint import Checkpoint, KeptNeighbourhood
@@ -56,7 +56,6 @@ class _Targets:
         self.budget = run.budget
         self.cache = query.cache(count)
         self.steps_are_sets = query.algorithm.steps_are_sets
-        self.needs_sets_alone = self.steps_are_sets and query.fdr is None
         self.known: Mapping[int, ScreenResult] = {}
         self.precomputed: dict[int, Record] = {}
         self._sides: dict[tuple[int, int], list[DecidingTest]] = {}
@@ -80,10 +79,11 @@ class _Targets:
         if not targets:
             self.tally = (checkpoint and checkpoint.common) or self.tally
             return
-        if self.needs_sets_alone and self.cache is not None and checkpoint is not None:
+        if self.steps_are_sets and self.cache is not None and checkpoint is not None:
             kept = checkpoint.steps
-            self.cache.pools.of.update((x, found) for x, (found, _) in kept.items())
-            self.precomputed.update((x, Record(x, kept[x][1])) for x in targets if x in kept)
+            for x, step in kept.items():
+                self.cache.pools.put(x, step.members, step.weakest)
+            self.precomputed.update((x, kept[x].record) for x in targets if x in kept)
             targets = [x for x in targets if x not in kept]
         level = math.log(query.alpha)
         self.known = marginal_tests(query.source, every, query.knowledge, self.jobs, level)
@@ -91,16 +91,16 @@ class _Targets:
             self._count_common(shared_tests(self.known), checkpoint)
         if self.run.max_tests is not None:
             return
-        if self.cache is not None and self.steps_are_sets and (self.needs_sets_alone or checkpoint is None):
-            targets = self._prepare_sets(targets, checkpoint, level)
-        if targets:
-            found = precompute_steps(
-                query, targets, self.jobs, self.known, self.cache, self.run.progress, self.budget, duplicates=True
-            )
-            self.precomputed.update(found)
+        if self.cache is not None and self.steps_are_sets:
+            self._prepare_sets(targets, checkpoint, level)
+            return
+        found = precompute_steps(
+            query, targets, self.jobs, self.known, self.cache, self.run.progress, self.budget, duplicates=True
+        )
+        self.precomputed.update(found)
 
-    def _prepare_sets(self, targets: list[int], checkpoint: Checkpoint | None, level: float) -> list[int]:
-        """Find the sets of targets; return those about which more than a set must be known, and is not."""
+    def _prepare_sets(self, targets: list[int], checkpoint: Checkpoint | None, level: float) -> None:
+        """Find the sets of targets."""
         query = self.query
         blocks = None
         if not self.known:
@@ -110,23 +110,16 @@ class _Targets:
         try:
             if blocks is None:
                 left = self._find_at_once(targets, bar) if checkpoint is None else targets
-                if not self.needs_sets_alone:
-                    return left
                 if self.jobs > 1:
                     self._find_sets(left, checkpoint, bar)
-                return []
+                return
             for number, block in enumerate(blocks):
                 self.known = block
                 left = self._find_at_once(list(block), bar) if checkpoint is None else list(block)
-                if left and not self.needs_sets_alone:  # the first block tells: the test answers all, or none
-                    assert number == 0
-                    self.known = {}
-                    return targets
                 if number == 0:
                     self._count_common(blocks.tests, checkpoint)
                 self._find_sets(left, checkpoint, bar)
             self.known = {}
-            return []
         finally:
             bar.close()
 
@@ -163,11 +156,11 @@ class _Targets:
     def _find_sets(self, targets: Sequence[int], checkpoint: Checkpoint | None, bar: ProgressBar) -> None:
         names = self.query.source.variables
 
-        def done(target: int, found: tuple[int, ...], record: Record) -> None:
-            self.precomputed[target] = record
+        def done(target: int, found: FoundSet) -> None:
+            self.precomputed[target] = found.record
             if checkpoint is not None:
-                checkpoint.add_step(target, found, record.tally)
-            bar.advance(names[target], (), record.tally.performed, 0)
+                checkpoint.add_step(target, found)
+            bar.advance(names[target], (), found.record.tally.performed, 0)
             if self.budget is not None:
                 self.budget.check()
 
@@ -238,7 +231,8 @@ class _Targets:
         if known is not None:
             return known[::-1]
         found = search.weakest_of_sides(x, target)
-        if self.steps_are_sets and self.query.algorithm.symmetric(self.query.options):
+        symmetric = self.steps_are_sets and self.query.algorithm.symmetric(self.query.options)
+        if symmetric and x not in self.query.kept(target):  # one that is kept may be in the set of one alone
             self._sides[x, target] = found
         return found
 

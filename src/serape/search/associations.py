@@ -66,6 +66,13 @@ class Associations:
         self._put_by: dict[int, list[BatchResult]] = {}  # later than the others
         self._log_alpha = 0.0
 
+    @classmethod
+    def of(cls, target: int, tests: Mapping[int, DecidingTest]) -> Associations:
+        """Return a store of the deciding tests of some candidates and one target."""
+        found = cls()
+        found._found[target] = {x: (test.counted, test) for x, test in tests.items()}
+        return found
+
     def note(self, x: int, target: int, outcome: Outcome, given: tuple[int, ...]) -> None:
         """Note a test that showed dependence."""
         self._look_through(target)

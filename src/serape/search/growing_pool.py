@@ -74,7 +74,7 @@ def grow_pools(search: Search, targets: Sequence[int], known: Mapping[int, Scree
     alone = search.keeps_no_more_than_associations and not search.keeps_separations and not search.is_random
     marginals = as_marginals(known)
     pairs_alone = marginals.dependent_at is not None  # as of large tables
-    ask = at_once(test, Shape("growing pools", usual=pairs_alone, weighs=weigh))
+    ask = at_once(test, Shape("growing pools", usual=pairs_alone))
     if ask is None or not alone or search.excludes(search.variables) or not known:
         return Pools({})
     if pairs_alone and marginals.dependent_at != log_alpha:

@@ -122,23 +122,25 @@ def inter_iapc_runs(search: Search, targets: Sequence[int], among: Positions) ->
     """Return, for each target, a run of Inter-IAPC among some variables, in one call for many targets.
 
     What belongs to a run is recorded when it is asked for. None if the algorithm must ask, because more than the
-    numbers of tests and separating sets is kept.
+    numbers of tests, separating sets and weakest associations is kept.
     """
     ask = at_once(search.test, Shape("inter-iapc"))
-    if ask is None or not all(search.only_counts(x) for x in targets):
+    if ask is None or not all(search.keeps_no_tests(x) for x in targets):
         return None
-    return _recorded_runs(search, ask, targets, CandidateGroups([(among, ())]))
+    return _recorded_runs(search, ask, targets, among)
 
 
-def _recorded_runs(
-    search: Search, ask: AtOnce, targets: Sequence[int], among: CandidateGroups
-) -> Iterator[InterIapcRun]:
+def _recorded_runs(search: Search, ask: AtOnce, targets: Sequence[int], among: Positions) -> Iterator[InterIapcRun]:
     together = _TOGETHER * search.threads
+    groups, record = CandidateGroups([(among, ())]), search.record
+    weigh = record.to_weigh(targets, among)
     for begin in range(0, len(targets), together):
         some = targets[begin : begin + together]
-        found = ask(some, among, search.log_alpha, threads=search.threads, poll=search.poll)
+        found = ask(some, groups, search.log_alpha, weigh=weigh, threads=search.threads, poll=search.poll)
         for target, run in zip(some, found, strict=True):
             tally = Tally()
+            for x, outcome, given in run.weakest:  # of candidates: they come before all tests of members
+                record.add_test(x, target, given, outcome, search.log_alpha)
             for given, performed, skipped, independent, tested in run.rounds:
                 tally.add(len(given), performed, skipped)
                 search.record_independence(independent, target, given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -35,11 +36,7 @@ class PoolAssociations:
 
     def of(self, target: int) -> Associations:
         """Return those of one target."""
-        found = Associations()
-        for x in self._members[target]:
-            test = self._test(self._place[target << 32 | x])
-            found.note(x, target, test.outcome, test.given)
-        return found
+        return Associations.of(target, {x: self._test(self._place[target << 32 | x]) for x in self._members[target]})
 
     def _test(self, at: int) -> DecidingTest:
         log_p, statistic, dof, given = self._columns
@@ -62,13 +59,36 @@ class PoolAssociations:
         return tests.log_p.tolist(), tests.statistic.tolist(), tests.dof.tolist(), list(tests.given)
 
 
+@dataclass(frozen=True, slots=True)
+class PoolTests:
+    """The weakest associations of one pool, which was found by itself."""
+
+    tests: Mapping[int, DecidingTest]
+    """By variable: the members, and those that stay neighbours whatever the tests show."""
+
+    def get(self, x: int, target: int) -> DecidingTest | None:
+        """Return the weakest association of a variable with the target, or None if it is not known."""
+        del target
+        return self.tests.get(x)
+
+    def of(self, target: int) -> Associations:
+        """Return all of them."""
+        return Associations.of(target, self.tests)
+
+
 @dataclass
 class Pools:
     """The pools of many targets, in place of a step about each."""
 
     of: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    weakest: dict[int, PoolAssociations] = field(default_factory=dict)
+    weakest: dict[int, PoolAssociations | PoolTests] = field(default_factory=dict)
     """By target, where the weakest associations of its pool are, if a false discovery rate asks for them."""
+
+    def put(self, target: int, pool: tuple[int, ...], weakest: Mapping[int, DecidingTest] | None) -> None:
+        """Add the pool of one target, with the weakest associations if a false discovery rate asks for them."""
+        self.of[target] = pool
+        if weakest is not None:
+            self.weakest[target] = PoolTests(weakest)
 
     def add(self, other: Pools) -> None:
         """Add the pools of other targets."""

@@ -6,8 +6,12 @@ goes: to other searches and processes, to later calls, and, as far as it says wh
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from serape.independence.outcomes import Outcome, Tally
 from serape.independence.screens import ScreenResult
@@ -62,6 +66,15 @@ class Record:
         self.separations.look_through_screens()
         if self.associations is not None and self.about is not None:
             self.associations.keep_pairs_of(self.about)
+
+    def to_weigh(self, targets: Collection[int], among: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """Return the candidates whose weakest associations with targets are kept to the end.
+
+        A step keeps those of pairs of its own variable; see `close`.
+        """
+        if self.associations is None:
+            return among[:0]
+        return among if self.about is None or self.about in targets else among[among == self.about]
 
     # --- writing -------------------------------------------------------------------------------------------------
 

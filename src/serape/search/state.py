@@ -210,13 +210,18 @@ class SearchState(WhatIsKept):
 
         None if they must be asked for, because they are not known or the search keeps something about the others.
         """
-        known = self._marginals.get(int(target))
-        keeps_others = self.keeps_separations or not self.keeps_answers_alone
+        target = int(target)
+        known = self._marginals.get(target)
+        keeps_others = self.keeps_separations or not self.keeps_no_more_than_associations
         if not isinstance(known, KnownDependents) or keeps_others or self._random is not None:
             return None
         found = known.known_dependents(self.log_alpha)
-        refused = self._excluded.union(excluded)
-        return None if found is None else [x for x in found if x not in refused]
+        if found is None:
+            return None
+        if refused := self._excluded.union(excluded):
+            found = found.at(np.flatnonzero(~np.isin(found.xs, list(refused))))
+        self._record.add_screen(found, target, self.log_alpha)
+        return found.dependents(self.log_alpha)
 
     def admissible(self, target: int, candidates: Sequence[int]) -> list[int]:
         """Return the candidates that are not the target and may be tested against it."""

@@ -72,13 +72,12 @@ class WhatIsKept:
         """Whether exact ties are broken at random."""
         return self._random is not None
 
-    def only_counts(self, target: int) -> bool:
-        """Whether of the tests of a target nothing is kept but their numbers and separating sets."""
+    def keeps_no_tests(self, target: int) -> bool:
+        """Whether of the tests of a target their numbers, separating sets and weakest associations alone are kept."""
         target = int(target)
         return (
             self.asks_plainly(target)
             and self._leaves_tests_alone
-            and self._record.associations is None
             and self._random is None
             and self.max_conditioning is None
             and not self.stepwise

@@ -3,7 +3,7 @@
 // leaves the pool if one separates it.
 //
 // Subsets are tested in the order of the pool, smaller ones first. Where a table or a pool is too large, the core is
-// asked about the target.
+// asked about the target. Who has joined a pool is listed, also of those that have left it: nobody else changed it.
 #include "tables.cuh"
 
 constexpr u32 warps = 4;
@@ -144,15 +144,15 @@ __device__ inline u32 search(const Columns& columns, const Rules& rules, const i
     return dependent;
 }
 
-// `members` has room for max_pool of each target; `n_members` is `none` where the core must be asked. `performed` and
-// `skipped` have max_pool + 1 numbers for each target.
+// `members` has room for max_pool of each target, and `joined` for max_joined, of which there may be more; `n_members` is
+// `none` where the core must be asked. `performed` and `skipped` have max_pool + 1 numbers for each target.
 extern "C" __global__ void __launch_bounds__(128)
     grow_pools(const u32* __restrict__ planes, const u32* __restrict__ zero, u32 words, const u32* __restrict__ first,
                const u8* __restrict__ levels, const i64* __restrict__ log_table, u32 n_targets,
                const u32* __restrict__ targets, const i64* __restrict__ begin, const u32* __restrict__ candidates,
                const i64* __restrict__ critical, u32 max_dof, double rows, double minimum, u32 reliability,
-               u32 adjusted, u32 max_size, u32* __restrict__ members, u32* __restrict__ n_members, u32* __restrict__ performed,
-               u32* __restrict__ skipped) {
+               u32 adjusted, u32 max_size, u32 max_joined, u32* __restrict__ members, u32* __restrict__ n_members,
+               u32* __restrict__ joined, u32* __restrict__ n_joined, u32* __restrict__ performed, u32* __restrict__ skipped) {
     __shared__ u32 all_counts[warps][max_cells];
     __shared__ Tally tallies[warps];
     const Columns columns = {planes, zero, words, first, levels};
@@ -171,7 +171,7 @@ extern "C" __global__ void __launch_bounds__(128)
     __syncwarp();
     const u32 target = targets[own];
     u32 pool[max_pool], others[max_pool];
-    u32 n = 0, verdict = dependent;
+    u32 n = 0, n_ever = 0, verdict = dependent;
     for (i64 c = begin[own]; c < begin[own + 1] && verdict != ask_core; ++c) {
         const u32 x = candidates[c];
         verdict = search(columns, rules, log_table, x, target, pool, n, none, counts, tally);
@@ -183,6 +183,10 @@ extern "C" __global__ void __launch_bounds__(128)
             break;
         }
         pool[n++] = x;
+        if (lane == 0 && n_ever < max_joined) {
+            joined[static_cast<u64>(own) * max_joined + n_ever] = x;
+        }
+        ++n_ever;
         for (u32 k = 0; k + 1 < n;) {
             u32 n_others = 0;
             for (u32 j = 0; j + 1 < n; ++j) {
@@ -207,6 +211,7 @@ extern "C" __global__ void __launch_bounds__(128)
     __syncwarp();
     if (lane == 0) {
         n_members[own] = verdict == ask_core ? none : n;
+        n_joined[own] = n_ever;
         for (u32 k = 0; k < n; ++k) {
             members[static_cast<u64>(own) * max_pool + k] = pool[k];
         }
