@@ -223,7 +223,7 @@ class TestCommand:
         path = tmp_path / "wide.csv"
         pd.DataFrame(np.arange(750).reshape(5, 150) % 7).to_csv(path, index=False)
         out = run(capsys, "describe", str(path))[1]
-        assert "and 50 more columns (--json lists all)" in out
+        assert "and 50 more variables (--json lists all)" in out
 
     def test_bad_data_and_bad_use(self, capsys: pytest.CaptureFixture[str], patients: str) -> None:
         assert run(capsys, "describe", "nothing.csv")[0] == 1
