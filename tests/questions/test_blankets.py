@@ -98,7 +98,8 @@ def test_shared_neighbourhoods_change_no_answer(algorithm: str) -> None:
 
 @pytest.mark.parametrize("settings", [{}, {"random_state": 1}, {"max_tests": 10**6}])
 def test_evidence_is_gathered_with_shared_steps(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless the order of tests matters."""
+    """Where there is no room to keep it, and unless the order of tests matters."""
+    monkeypatch.setattr("serape.questions.kept_evidence.MAX_BYTES", 0)
     table = random_table(np.random.default_rng(3), 500, [2, 3] * 5, 0.6)
     recalled, recall = [], StepMemory.recall
 

@@ -177,6 +177,7 @@ CALLS: dict[str, Call] = {
     "record_repeated": record,
     "reconcile_sides": record,
     "close_evidence": lambda s, v: [s.close_evidence(), s.screen(v(0), v([3, 2, 1]))],  # type: ignore[func-returns-value]
+    "release": lambda s, v: [s.release(), s.screen(v(0), v([3, 2, 1]))],  # type: ignore[func-returns-value]
     "log": lambda s, v: [s.screen(v(0), v([3, 2, 1])), s.log(v(0))],
     "record_subsets": record_subsets,
     "count": lambda s, v: s.count(Tally({0: 3}, {1: 2})),

@@ -11,6 +11,7 @@ from serape.independence.outcomes import Outcome, Tally
 from serape.search.associations import Associations
 from serape.search.record import Record
 from serape.search.separations import NO_SEPARATIONS, Separations
+from serape.search.told import Told
 from serape.search.unreliable import READ_NOTES
 
 A, B, C, D = range(4)
@@ -40,7 +41,8 @@ def test_a_step_keeps_what_its_search_keeps(whole: Record) -> None:
     assert step.keeps_separations == whole.keeps_separations
     assert step.separations is not whole.separations or step.separations is NO_SEPARATIONS
     assert (step.associations is None) == (whole.associations is None)
-    assert whole.of_step(A, tells=True).told == []
+    told = Told(LOG_ALPHA, 4)
+    assert whole.of_step(A, told=told).told is told
 
 
 def test_all_is_taken_over() -> None:

@@ -128,7 +128,8 @@ SILENT = {
     *("rows_per_cell", "separating_set", "weakest_association", "may_join", "members", "blanket", "members_so_far"),
     "weakest_of_sides",
     *("record_decision", "record_independence", "record_separation", "record_repeated"),
-    *("reconcile_sides", "close_evidence", "log", "one_of", "record_subsets", "asks_plainly", "keeps_no_tests"),
+    *("reconcile_sides", "close_evidence", "release", "log", "one_of", "record_subsets", "asks_plainly"),
+    "keeps_no_tests",
     *("repeat", "repeat_screen"),  # of tests that were performed before
     "only_steps_about",
 }

@@ -205,6 +205,11 @@ class NativeSubsetResult(SubsetResult):
         )
         return self.__dict__[name]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        reliable, separated = self.reliable.astype(np.int32), self.separated
+        arrays = self.xs, self.statistic, self.dof, self.log_p, reliable + separated, self.which, self.sets
+        return SubsetResult, (*arrays, self._rows)
+
     def __len__(self) -> int:
         return len(self._found)
 

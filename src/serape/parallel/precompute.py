@@ -53,6 +53,7 @@ class AskedOfTargets(Protocol):
         cache: StepCache | None = None,
         *,
         keep_separations: bool = True,
+        evidence: bool = True,
     ) -> Search:
         """Return a search for a target."""
         ...
@@ -85,7 +86,8 @@ def precompute_steps(
     own = os.getpid()
 
     def compute(target: int, watch: ProgressCallback) -> tuple[bytes | None, Record]:
-        search = query.search(None if duplicates else target, watch=watch, marginals=known, cache=cache)
+        about = None if duplicates else target
+        search = query.search(about, watch=watch, marginals=known, cache=cache, evidence=False)
         with search.only_steps_about(target):
             query.answer(search, target)
         return None if os.getpid() == own else cache.pickled(target), search.record.of_counts()

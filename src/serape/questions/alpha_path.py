@@ -83,7 +83,7 @@ def alpha_path(
         bar.advance(result.target, result.members, result.tests, result.skipped)
 
     with run.part(), run.bar("alphas", len(levels)) as bar:
-        run.each(one, range(len(levels)), keep, detach=query.detached)
+        run.each(one, range(len(levels)), keep, detach=query.bare)
     if run.interrupted and not found:
         raise KeyboardInterrupt  # no level is complete
     done = sorted(found)

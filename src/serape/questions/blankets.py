@@ -14,6 +14,7 @@ from serape.independence.screens import ScreenResult
 from serape.parallel.marginals import marginal_tests, shared_tests
 from serape.parallel.precompute import precompute_steps
 from serape.progress import ProgressCallback
+from serape.questions.kept_evidence import KeptEvidence
 from serape.questions.query import Query
 from serape.questions.run import Run
 from serape.results.blankets import Blankets
@@ -42,8 +43,8 @@ def blankets(
     times variables, where the answers would not fit into memory, each target performs its own.) Divide-and-conquer
     algorithms also find the neighbourhoods of a target's neighbours; each neighbourhood is found once for all targets.
     The answers are those of single searches; the `tests` of a result are those that no earlier target had performed, so
-    they depend on the order. A search of its own gathers the evidence of a result when it is first used;
-    these searches share their steps (docs/memory.md).
+    they depend on the order. Results keep their evidence, up to 256 MiB for all targets together; beyond that, a search
+    of its own gathers it when it is first used, and these searches share their steps (docs/memory.md).
 
     `n_jobs` processes work on different targets, if the work takes more than a moment (docs/cores.md); the answers do
     not depend on it. A callable `progress` is called after each target, with its name, blanket and number of tests.
@@ -92,18 +93,23 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
     notes: list[str] = []
     common = query.excluded(-1)
     precomputed: dict[int, Record] = {}
-    again = query.remembering_steps()  # for the evidence
+    again = query.remembering_steps()  # for evidence that is not kept
+    room = KeptEvidence(len(positions), len(query.source.variables))
 
     def one(target: int, watch: ProgressCallback) -> Result:
         # Other targets have the first of several duplicates as a candidate; a target that is a duplicate does not.
         shared = cache if query.excluded(target) == common else None
         counted = precomputed.get(target)
-        return query.run(target, watch=watch, marginals=known, cache=shared, notes=notes, counted=counted)
+        return query.run(
+            target, watch=watch, marginals=known, cache=shared, notes=notes, counted=counted, evidence=room.wanted
+        )
 
     def done(target: int, result: Result) -> None:
-        if result.trace is not None and not result.trace.at_hand:
-            result = query.detached(result)
-        found[target] = again.attached(target, result)
+        if result.data is None:  # of another process
+            result = again.attached(target, result)
+        if not room.has_room(result):
+            result = replace(result, trace=again.evidence_later(target))
+        found[target] = result
         bar.advance(result.target, result.blanket, result.tests, result.skipped)
 
     with call.part(), call.bar("blankets", len(positions)) as bar:
@@ -116,6 +122,8 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
                 "neighbourhoods are shared between the targets; `tests` counts those performed for this target"
             )
         sharing = [target for target in positions if query.excluded(target) == common] if cache is not None else []
+        if cache is not None and room.wanted:
+            cache.evidence_of = frozenset(sharing)
         if unbounded:
             precomputed.update(precompute_steps(query, sharing, jobs, known, cache, settings.progress))
         call.each(one, positions, done, detach=query.detached)

@@ -228,7 +228,7 @@ class _Search:
         seconds = self.run_of_call.seconds
         answer = Answer([*marks, *spouses], list(marks), spouses)
         result = self.query.result_of(
-            search, target, answer, self.discoveries, seconds, None, deciding=self.deciding, complete=complete
+            search, target, answer, self.discoveries, seconds, deciding=self.deciding, complete=complete
         )
         result = replace(result, options={**result.options, **self.options})
         return Causes(

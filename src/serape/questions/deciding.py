@@ -25,6 +25,7 @@ import numpy as np
 from serape.local.answer import Answer
 from serape.search import Search
 from serape.search.associations import DecidingTest
+from serape.search.evidence import performed
 
 
 class Link(NamedTuple):
@@ -133,14 +134,27 @@ class Discoveries:
 class Deciding:
     """The deciding tests about a target, which evidence shows from when they are settled."""
 
-    def __init__(self, search: Search, target: int, answer: Answer, found: Discoveries, *, by_subsets: bool) -> None:
+    def __init__(
+        self,
+        search: Search,
+        target: int,
+        answer: Answer,
+        found: Discoveries,
+        *,
+        by_subsets: bool,
+        reconciled: Collection[int] | None = None,
+    ) -> None:
+        """Remember what decides; the sides of a pair are first `reconciled` with these members, if they are given."""
         self._search: Search | None = search
         self._target, self._answer, self._found, self._by_subsets = target, answer, found, by_subsets
+        self._reconciled = reconciled
 
     def settle(self) -> None:
         """Put the deciding tests in the place of latest ones."""
         search, self._search = self._search, None
         if search is not None:
+            if self._reconciled is not None:
+                search.reconcile_sides(self._reconciled)
             tests = _decide(search, self._target, self._answer, self._found, by_subsets=self._by_subsets)
             search.log(self._target).decide(tests)
 
@@ -154,6 +168,7 @@ def _decide(
     decided = dict(found.tests)
     weakest = ((x, log.weakest(x)) for x in inside - {int(x) for x in answer.spouses or ()})  # known without a rate
     decided |= {x: test for x, test in weakest if test is not None and not test.separated}
+    answers = [] if search.has_read else log.answers  # before they are merged
     _, _, log_p, reliable, which, sets = log.columns()
     if search.has_read:  # what they really say
         for x in np.flatnonzero(log_p == 0.0).tolist():
@@ -163,7 +178,7 @@ def _decide(
     for x in np.flatnonzero((which >= 0) & ~(reliable & (log_p > search.log_alpha))).tolist():
         given = None if x in inside else search.separating_set(x, target)
         if given is not None:
-            outcome = search.repeat(x, target, given)
+            outcome = performed(answers, x, given) or search.repeat(x, target, given)
             if outcome.reliable and outcome.log_p > search.log_alpha:
                 decided[x] = DecidingTest.of(outcome, given)
     return decided

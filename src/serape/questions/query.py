@@ -187,17 +187,19 @@ class Query:
         warn: bool = False,
         budget: Budget | None = None,
         counted: Record | None = None,
+        evidence: bool = True,
     ) -> Result:
         """Ask the question about a target.
 
         `marginals` are known tests given nothing, by target, and `cache` holds the steps of searches for other targets.
-        With a cache, evidence is not kept: a search of its own gathers it when it is first used. `notes` are added to
-        those of the result. If `warn`, more notes name what to doubt: candidates that cannot be tested reliably given
-        the answer (one more screen finds them, if tests were skipped), likely leaks, and members by chance.
-        A `budget` is that of a larger call, and `counted` what it has counted for the target in advance.
+        Without `evidence`, or where the steps in the cache do not tell it, a search of its own gathers the evidence
+        when it is first used. `notes` are added to those of the result. If `warn`, more notes name what to doubt:
+        candidates that cannot be tested reliably given the answer (one more screen finds them, if tests were skipped),
+        likely leaks, and members by chance. A `budget` is that of a larger call, and `counted` what it has counted for
+        the target in advance.
         """
         run = Run(replace(self.run_settings, progress=watch or False), self.source, TARGET_SECONDS, budget=budget)
-        search = self.search(target, threads, watch, marginals, cache, run.budget)
+        search = self.search(target, threads, watch, marginals, cache, run.budget, evidence=evidence)
         with run.part():
             answer, discoveries = self.discovered(search, target)
         if run.budget is not None:
@@ -211,17 +213,20 @@ class Query:
                 members = search.possible_neighbours(target, members)
             search.reconcile_sides(members)
             so_far = Answer(members) if self.finds == "blanket" else Answer(parents_children=members)
-            return run.hand_over(self.result_of(search, target, so_far, Discoveries(), run.seconds, cache, notes))
-        search.reconcile_sides(self._members(answer))
-        deciding = Deciding(search, target, answer, discoveries, by_subsets=self.by_subsets)
+            return run.hand_over(self.result_of(search, target, so_far, Discoveries(), run.seconds, notes))
+        found = self._members(answer)
+        deciding = Deciding(search, target, answer, discoveries, by_subsets=self.by_subsets, reconciled=found)
         answer = without_weak(self, search, target, answer, deciding)
         if marginals is None and cache is None and search.tally.skipped and not search.tally.performed:
             search.notes.append("no test is reliable: there are too few rows for any answer about the target")
         elif warn:
             search.notes.extend(self.warnings(search, target, self._members(answer), deciding))
-        return self.result_of(
-            search, target, answer, discoveries, run.seconds, cache, notes, deciding=deciding, complete=True
+        result = self.result_of(
+            search, target, answer, discoveries, run.seconds, notes, deciding=deciding, complete=True
         )
+        if cache is not None:
+            search.release()
+        return result
 
     def search(
         self,
@@ -233,6 +238,7 @@ class Query:
         budget: Budget | None = None,
         keep_separations: bool = True,
         keep_associations: bool = True,
+        evidence: bool = True,
     ) -> Search:
         """Return a search with the query's settings; without a target, a search for many targets.
 
@@ -243,7 +249,7 @@ class Query:
             self.source,
             subject=target,
             cache=cache,
-            evidence=cache is None and target is not None,
+            evidence=evidence and target is not None,
             alpha=self.alpha,
             max_conditioning=self.max_conditioning,
             random_state=self.random_state,
@@ -308,17 +314,24 @@ class Query:
 
     @staticmethod
     def detached(result: Result) -> Result:
-        """Return a result without its evidence and data, to be sent to another process."""
+        """Return a result to be sent to another process: without its data, and with the evidence at hand alone."""
+        trace = result.trace
+        return replace(result, trace=trace.alone, data=None) if trace.at_hand else Query.bare(result)
+
+    @staticmethod
+    def bare(result: Result) -> Result:
+        """Return a result without its evidence and data."""
         return replace(result, trace=None, data=None)  # type: ignore[arg-type]
 
     def attached(self, target: int, result: Result) -> Result:
-        """Return a result with its data and evidence; another search gathers the evidence when it is first used."""
-        if result.trace is not None:
-            return result
+        """Return a result of another process with its data, and evidence that a search gathers if it was not sent."""
         table = table_of(self.source)
-        object.__setattr__(result, "trace", Evidence.later(self.source, target, lambda: self.run(target).trace))
-        object.__setattr__(result, "data", None if table is None else table.provenance)
-        return result
+        trace = self.evidence_later(target) if result.trace is None else result.trace.about(self.source, target)
+        return replace(result, trace=trace, data=None if table is None else table.provenance)
+
+    def evidence_later(self, target: int) -> Evidence:
+        """Return evidence that a search of its own gathers when it is first used."""
+        return Evidence.later(self.source, target, lambda: self.run(target).trace)
 
     def required(self, target: int) -> frozenset[int]:
         """Return the neighbours of a target that knowledge requires."""
@@ -335,7 +348,6 @@ class Query:
         answer: Answer,
         discoveries: Discoveries,
         seconds: float,
-        cache: StepCache | None,
         notes: Sequence[str] = (),
         *,
         deciding: Deciding | None = None,
@@ -382,8 +394,9 @@ class Query:
                 {s: given for s in map(int, spouses or ()) if (given := search.separating_set(s, target)) is not None},
                 discoveries.links,
                 deciding,
-                None if cache is None else lambda: self.run(target).trace,
-            ),
+            )
+            if search.evidence_is_whole
+            else self.evidence_later(target),
         )
 
     @property

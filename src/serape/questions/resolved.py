@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -47,7 +48,7 @@ def resolve(data: Any, finds: Finds, settings: Settings) -> Query:
 
 
 def _with_source(query: Query, source: IndependenceTest | None) -> Query:
-    """Return the same question with an equal test; what follows from it is not made again."""
-    made = object.__new__(Query)
-    made.__dict__.update(query.__dict__, source=source)
+    """Return a copy of a question with an equal test; what follows from it is not made again."""
+    made = copy(query)
+    object.__setattr__(made, "source", source)
     return made

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 _MAX_ROWS = 1e18  # of a file
+_ENTRY_BYTES = 32  # of a variable in a set; the set itself counts for three
 COLUMNS = ("statistic", "dof", "log_p", "reliable", "which")
 Known = Literal["forbidden member", "known member", "required", "apart", ""]
 """What was known of a variable before the search."""
@@ -114,10 +115,12 @@ class Evidence:
         rows: int | None = None,
         levels: Sequence[int] = (),
         effects: DecidingEffects | None = None,
+        rows_of: Callable[[Sequence[int]], int] | None = None,
     ) -> None:
         self.names = tuple(names)
         self._effects = effects or DecidingEffects(len(self.names), None, target)
         self._gather = gather
+        self._rows_of = rows_of
         self._target = target
         self._rows = rows
         self._levels = levels
@@ -130,28 +133,31 @@ class Evidence:
         separating: Separating,
         links: Links,
         deciding: Settles | None = None,
-        later: Callable[[], Evidence] | None = None,
     ) -> Evidence:
-        """Return the evidence of a search; with `later`, evidence that `later` makes on first use."""
-        if later is not None:
-            return cls.later(search.test, target, later)
-        log, test = search.log(target), search.test
+        """Return the evidence of a search."""
+        log = search.log(target)
 
         def gather() -> Gathered:
             if deciding is not None:
                 deciding.settle()  # from then on, the search itself is not kept
             *columns, given = log.columns()
             events = [(e.variable, e.what) for e in log.events]
-            found = dict(zip(COLUMNS, columns, strict=True))
-            rows_of = getattr(test, "rows_of", None)  # tests on complete rows know how many there are
-            if rows_of is not None:
-                tested = [(k, w) for k, w in enumerate(np.asarray(found["which"]).tolist()) if w >= 0]
-                found["rows"] = np.zeros(len(test.variables), np.int64)
-                for k, w in tested:
-                    found["rows"][k] = rows_of((k, target, *given[w]))
-            return found, given, events, separating, links
+            return dict(zip(COLUMNS, columns, strict=True)), given, events, separating, links
 
-        return cls._from(test, target, gather)
+        found = cls._from(search.test, target, gather)
+        found.is_partly_kept = not log.is_settled
+        return found
+
+    @property
+    def alone(self) -> Evidence:
+        """What `about` needs in another process: the gathered evidence, without names and data."""
+        found = object.__new__(Evidence)
+        found.__dict__["_gathered"] = self._gathered
+        return found
+
+    def about(self, test: IndependenceTest, target: int) -> Evidence:
+        """Return evidence that was sent `alone` with the names and the data of a test."""
+        return self._from(test, target, self.gather)
 
     @classmethod
     def later(cls, test: IndependenceTest, target: int, make: Callable[[], Evidence]) -> Evidence:
@@ -160,12 +166,19 @@ class Evidence:
         found._searches_again = True
         return found
 
+    is_partly_kept = False
+    """Whether outcomes that it may need are gone, or left to be computed, so that it had better be gathered at once."""
     _searches_again = False
 
     @property
     def at_hand(self) -> bool:
         """Whether it can be read without another search."""
-        return not self._searches_again or "_gathered" in self.__dict__
+        return not self._searches_again or self.is_gathered
+
+    @property
+    def is_gathered(self) -> bool:
+        """Whether it is in columns, and no search is kept for it."""
+        return "_gathered" in self.__dict__
 
     @classmethod
     def _from(cls, test: IndependenceTest, target: int, gather: Callable[[], Gathered]) -> Evidence:
@@ -177,7 +190,20 @@ class Evidence:
             None if table is None else test.rows,
             () if table is None else LevelCounts(table),
             DecidingEffects(len(test.variables), test, target),
+            getattr(test, "rows_of", None),  # tests on complete rows know how many there are
         )
+
+    def gather(self) -> Gathered:
+        """Return the evidence in columns; from then on, the search is not kept."""
+        return self._gathered
+
+    @property
+    def nbytes(self) -> int:
+        """About how large it is in columns."""
+        columns, given, events, separating, links = self._gathered
+        arrays = sum(np.asarray(values).nbytes for values in columns.values())
+        lists = (*events, *given, *separating.values(), *links.values())
+        return arrays + _ENTRY_BYTES * sum(3 + len(one) for one in lists)
 
     def detached(self) -> Evidence:
         """Return the same evidence, gathered, without a reference to the search and the data."""
@@ -185,9 +211,13 @@ class Evidence:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the content of a pickle: the gathered evidence, without the search and the data."""
+        if "names" not in self.__dict__:
+            return self.__dict__
         return {
             "names": self.names,
             "_gathered": self._gathered,
+            "_rows_of": None,
+            "_rows_each": self._rows_each,
             "_target": self._target,
             "_rows": self._rows,
             "_levels": list(self._levels),
@@ -196,7 +226,17 @@ class Evidence:
 
     @cached_property
     def _gathered(self) -> Gathered:
-        return self._gather()
+        found = self._gather()
+        self._gather = lambda: found  # the search, and all that it has, is not kept
+        return found
+
+    @cached_property
+    def _rows_each(self) -> Sequence[int] | None:
+        """By variable, the number of rows that its deciding test used, if that is not the same for all."""
+        if self._rows_of is None:
+            return None
+        which = np.asarray(self._columns["which"]).tolist()
+        return [0 if w < 0 else self._rows_of((k, self._target, *self._given[w])) for k, w in enumerate(which)]
 
     @property
     def _columns(self) -> EvidenceColumns:
@@ -287,7 +327,7 @@ class Evidence:
         """Return the number of rows that the deciding test of a variable used."""
         if self._rows is None or int(self._columns["which"][k]) < 0:
             return None
-        return int(self._columns["rows"][k]) if "rows" in self._columns else self._rows
+        return self._rows if self._rows_each is None else int(self._rows_each[k])
 
     def _rows_per_cell(self, k: int) -> float:
         which, rows = int(self._columns["which"][k]), self._rows_used(k)
@@ -337,9 +377,9 @@ class Evidence:
         columns = {name: np.asarray(values).tolist() for name, values in self._columns.items()}
         return {
             "variable": list(self.names),
-            **{name: values for name, values in columns.items() if name != "rows"},
+            **columns,
             **effect_columns(self._effects_of(everything := range(len(self.names))), everything),
-            "rows_used": columns.get("rows"),
+            "rows_used": None if self._rows_each is None else list(self._rows_each),
             "given": [list(g) for g in self._given],
             "events": [list(e) for e in self._events],
             "separating": [[k, *given] for k, given in self._gathered[3].items()],
@@ -359,8 +399,7 @@ class Evidence:
             "reliable": [bool(value) for value in content["reliable"]],
             "which": [int(value) for value in content["which"]],
         }
-        if content["rows_used"] is not None:
-            columns["rows"] = [int(count) for count in content["rows_used"]]
+        rows_each = None if content["rows_used"] is None else [int(count) for count in content["rows_used"]]
         names = list(texts(content["variable"]))
         given = [tuple(int(z) for z in g) for g in content["given"]]
         events = [(int(x), str(what)) for x, what in content["events"]]
@@ -369,7 +408,7 @@ class Evidence:
             int(k): (int(x), int(y), log_p(value), tuple(int(z) for z in given))
             for k, x, y, value, *given in content.get("links", ())
         }
-        if any(len(values) != len(names) for values in columns.values()):
+        if any(len(values) != len(names) for values in (*columns.values(), names if rows_each is None else rows_each)):
             raise ValueError("columns have different lengths")
         linked = ((k, x, y, *g) for k, (x, y, _, g) in links.items())
         if any(not 0 <= z < len(names) for g in (*given, *separating.values(), *linked) for z in g) or any(
@@ -380,10 +419,12 @@ class Evidence:
         levels = [int(r) for r in content["levels"]]
         if not 0 <= int(content["target"]) < len(names) or (rows is not None and len(levels) != len(names)):
             raise ValueError("target or levels do not match the variables")
-        return cls(
+        found = cls(
             names, lambda: (columns, given, events, separating, links), int(content["target"]), rows, levels,
             DecidingEffects.from_dict(content, len(names)),
         )  # fmt: skip
+        found._rows_each = rows_each
+        return found
 
 
 def _in_words(

@@ -8,9 +8,9 @@ linear in the number of variables. When the answer is known, the deciding tests 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ class EvidenceLog:
         self._variables = variables
         self._target = target
         self._weigh_at = weigh_at
-        self._weakest = Associations()
+        self._weakest = None if weigh_at is None else Associations()
         self._to_weigh: list[ScreenResult | SubsetResult | tuple[int, Outcome, tuple[int, ...]]] = []
         self._single: dict[int, Decision] = {}
         self._batches: list[tuple[int, ScreenResult | SubsetResult]] = []
@@ -61,6 +61,7 @@ class EvidenceLog:
         self._pending = 0
         self._max_pending = _MAX_PENDING * max(variables, _MIN_VARIABLES)
         self._serial = 0
+        self._is_merged = False  # whether answers that were not the latest are gone
         # The latest tests, by variable; empty until batches are first merged.
         self._statistic = self._dof = self._log_p = _NO_NUMBERS
         self._reliable = _NO_VERDICTS
@@ -95,7 +96,7 @@ class EvidenceLog:
     def weakest(self, x: int) -> DecidingTest | None:
         """Return the weakest association that a test of a variable showed, or the test that separated it afterwards."""
         self._weigh()
-        return self._weakest.get(x, self._target)
+        return None if self._weakest is None else self._weakest.get(x, self._target)
 
     def decide(self, tests: Mapping[int, DecidingTest]) -> None:
         """Put deciding tests in the place of the latest ones."""
@@ -118,6 +119,28 @@ class EvidenceLog:
         if single is None or (merged is not None and merged.serial > single.serial):
             return merged
         return single
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no outcome is left to be computed, and all answers are kept."""
+        return not self._later and not self._is_merged
+
+    @property
+    def answers(self) -> list[ScreenResult | SubsetResult]:
+        """The answers that are kept in batches."""
+        return [batch for _, batch in self._batches]
+
+    def take(self, other: EvidenceLog) -> bool:
+        """Take over all of another log about the target, unless this one is not empty; return whether it was."""
+        if self._serial or self.events:
+            return False
+        self.__dict__.update(other.__dict__)
+        return True
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the content of a pickle: everything, with the outcomes that were to be computed later."""
+        self._compute_later()
+        return self.__dict__
 
     def columns(self) -> tuple[Floats, Floats, Floats, NDArray[np.bool_], NDArray[np.int64], list[tuple[int, ...]]]:
         """Return the latest or deciding test of every variable: statistic, dof, log p, reliable and which set.
@@ -149,6 +172,7 @@ class EvidenceLog:
         told, self._to_weigh = self._to_weigh, []
         for one in told:
             assert self._weigh_at is not None
+            assert self._weakest is not None
             if isinstance(one, ScreenResult):
                 self._weakest.note_screen(one, self._target, self._weigh_at)
             elif isinstance(one, SubsetResult):
@@ -197,8 +221,19 @@ class EvidenceLog:
                 used = np.flatnonzero(np.bincount(which, minlength=len(index_of)))
                 index_of[used] = [self._index_of(given) for given in batch.sets_at(used)]
                 self._which[at] = index_of[which]
+        self._is_merged = self._is_merged or bool(self._batches)
         self._batches = []
         self._pending = 0
+
+
+def performed(answers: Iterable[ScreenResult | SubsetResult], x: int, given: tuple[int, ...]) -> Outcome | None:
+    """Return the outcome of a reliable test of a variable given a set, if it is among the answers."""
+    for batch in answers:
+        if isinstance(batch, SubsetResult) or batch.given == given:
+            for k in batch.indices_of(x):
+                if batch.given_of(k) == given and (found := batch.outcome(k)).reliable:
+                    return found
+    return None
 
 
 def _is_evidence(batch: ScreenResult | SubsetResult) -> NDArray[np.bool_]:

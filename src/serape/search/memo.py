@@ -37,6 +37,8 @@ class StepCache:
     """The steps about targets of which each is one set of variables."""
     counted: set[str] | None = None
     """The steps whose tests an earlier part of the run has counted; None if nobody asks."""
+    evidence_of: frozenset[int] = frozenset()
+    """The targets of searches that keep evidence: what they need of a step is in its record, whoever computes it."""
 
     def recall(self, key: Any, compute: Callable[[], Step[Value]]) -> Step[Value]:
         """Return the step of a key; compute it if it is not known, or wait for the thread that computes it."""
@@ -110,11 +112,14 @@ class StepCache:
             {target: self.pickled(target) for target in self._about} | self._elsewhere,
             self.pools,
             self.counted,
+            self.evidence_of,
         )
 
 
-def _cache_of(steps: dict[int, bytes], pools: Pools, counted: set[str] | None) -> StepCache:
-    return StepCache(_elsewhere=steps, pools=pools, counted=counted)
+def _cache_of(
+    steps: dict[int, bytes], pools: Pools, counted: set[str] | None, evidence_of: frozenset[int]
+) -> StepCache:
+    return StepCache(_elsewhere=steps, pools=pools, counted=counted, evidence_of=evidence_of)
 
 
 def step_label(key: Any) -> str:

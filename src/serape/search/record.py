@@ -17,12 +17,12 @@ from serape.independence.outcomes import Outcome, Tally
 from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
 from serape.search.associations import Associations
+from serape.search.evidence import EvidenceLog
 from serape.search.separations import NO_SEPARATIONS, Separations
+from serape.search.told import Test, Told
 from serape.search.unreliable import added_notes
 
 Value = TypeVar("Value")
-Told = tuple[int, SubsetResult] | tuple[int, int, Outcome, tuple[int, ...]]
-"""A target and the answers about it, or the x, target, outcome and conditioning set of one test."""
 
 
 @dataclass(slots=True)
@@ -36,10 +36,15 @@ class Record:
     separations: Separations = NO_SEPARATIONS
     associations: Associations | None = None
     """The weakest association of each pair, if a false discovery rate asks for it."""
-    other_side: dict[tuple[int, bool], tuple[Outcome, tuple[int, ...]]] = field(default_factory=dict)
-    """The latest tests with the subject of the search as candidate, by target and verdict."""
-    told: list[Told] | None = None
-    """From what `other_side` follows for another subject; None if nobody asks, or if other records tell it too."""
+    other_side: dict[tuple[int, bool], Test] = field(default_factory=dict)
+    """The latest tests with the subject as candidate, by target and verdict.
+
+    The subject is that of the search; of a step that tells others, it is the target of the step.
+    """
+    told: Told | None = None
+    """What the step tells searches about other variables; None if nobody asks, or if other records tell it too."""
+    log: EvidenceLog | None = None
+    """The evidence about the target of the step, for a search about that; None if no such search wants it."""
     steps: list[str] = field(default_factory=list)
     """Of a run with a checkpoint, the steps whose tests are in the tally."""
 
@@ -48,13 +53,14 @@ class Record:
         """Whether separating sets are kept."""
         return self.separations is not NO_SEPARATIONS
 
-    def of_step(self, about: int | None, *, tells: bool = False) -> Record:
+    def of_step(self, about: int | None, *, told: Told | None = None, log: EvidenceLog | None = None) -> Record:
         """Return an empty record of a step, which keeps what this one keeps."""
         return Record(
             about,
             separations=Separations() if self.keeps_separations else NO_SEPARATIONS,
             associations=None if self.associations is None else Associations(),
-            told=[] if tells else None,
+            told=told,
+            log=log,
         )
 
     def of_counts(self) -> Record:

@@ -126,7 +126,9 @@ class SearchState(WhatIsKept):
         self._known_members = tuple(known)
         self._cache = cache or StepCache()
         self._memory = memory if compute_each is None else None
+        self._tells = self._memory is not None or bool(self._cache.evidence_of)
         self._steps: dict[int, dict[int, Step[Any]]] = {}  # steps used so far, by target and identity
+        self._latest_step: Step[Any] | None = None  # that was computed here
         self._record = Record(
             separations=Separations() if keep_separations else NO_SEPARATIONS,
             associations=Associations() if fdr is not None and not stepwise and keep_associations else None,
@@ -306,9 +308,12 @@ class SearchState(WhatIsKept):
         """Return the result of a step about a target, computed once; see `memoised`."""
         if self._work.restricted and target != self._work.restrict_to:
             raise NeedsOtherTarget
-        self._record.told = None  # what asks for steps does not tell all by itself
+        self._recorder.stop_telling(self._record)  # what asks for steps does not tell all by itself
         found = self._cache.recall(key, lambda: self._recalled_or_computed(key, target, compute))
-        self._steps.setdefault(target, {})[id(found)] = found
+        used = self._steps.setdefault(target, {})
+        if id(found) not in used:
+            used[id(found)] = found
+            self._recorder.use(found, self._record, recorded=found is self._latest_step)
         return found.value
 
     @contextmanager
@@ -329,7 +334,7 @@ class SearchState(WhatIsKept):
             return self._computed(key, target, compute)
         known = None if target == self.subject else self._memory.recall((key, self._excluded))
         if known is not None:
-            self._record.count(self._recorder.retold(known.record))
+            self._record.count(known.record.of_counts())
             return known
         found = self._computed(key, target, compute)
         self._memory.keep((key, self._excluded), found, len(self.variables))
@@ -341,7 +346,8 @@ class SearchState(WhatIsKept):
         If an earlier part of the run has counted its tests and notes, they do not count again.
         """
         outside, budget, counted = self._record, self._budget, self._cache.counted
-        record = outside.of_step(target, tells=self._memory is not None)
+        told, log = self._recorder.for_others(target, self._cache.evidence_of) if self._tells else (None, None)
+        record = outside.of_step(target, told=told, log=log)
         label = None if counted is None else step_label(key)
         if label is not None:
             record.steps.append(label)
@@ -355,9 +361,10 @@ class SearchState(WhatIsKept):
             self._budget = budget
             if not counts:
                 record.tally, record.notes = Tally(), []
-            outside.count(record)
+            outside.count(record if record.told is None else record.of_counts())
         record.close()
-        return Step(target, value, record)
+        self._latest_step = found = Step(target, value, record)
+        return found
 
     @contextmanager
     def _recording(self, record: Record, work: Work | None = None) -> Iterator[None]:
@@ -371,7 +378,8 @@ class SearchState(WhatIsKept):
 
     def members(self, target: int) -> Members:
         """Return an empty set for the answer about a target; it records which variables enter and leave."""
-        built = Members(self.log(target) if self._recorder.keeps(target, self._record) else None)
+        keeps = self._recorder.keeps(target, self._record)
+        built = Members(self._recorder.log_in(target, self._record) if keeps else None)
         if self._record.about in (None, target):
             self._work.members[target] = built
         return built
@@ -404,11 +412,21 @@ class SearchState(WhatIsKept):
     def record_repeated(self, x: int, target: int, given: tuple[int, ...]) -> None:
         """Record a test that was performed before as the one that decides on x; evidence repeats it when it is used."""
         if self._recorder.keeps(target, self._record):
-            self.log(target).note_later(int(x), lambda: self.repeat(x, target, given), given)
+            log = self._recorder.log_in(int(target), self._record)
+            log.note_later(int(x), lambda: self.repeat(x, target, given), given)
 
     def reconcile_sides(self, members: Collection[int]) -> None:
         """Record tests with the subject as candidate where the latest test with it as target contradicts the answer."""
         self._recorder.reconcile(members, self._record)
+
+    @property
+    def evidence_is_whole(self) -> bool:
+        """Whether the search knows the evidence about its subject; false if steps of other searches did not tell it."""
+        return self._recorder.is_whole
+
+    def release(self) -> None:
+        """Let go of what the search shares with others: few questions follow, if any, but evidence is read."""
+        self._cache, self._memory, self._marginals = StepCache(), None, {}
 
     def close_evidence(self) -> None:
         """Record no further tests: what follows does not decide on the members."""
