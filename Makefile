@@ -96,8 +96,10 @@ oracle: $(VENV)/test.ready
 	@$(BIN)/python tests/oracle.py
 	@$(BIN)/python tests/oracle.py --knowledge --dags 1000
 	@$(BIN)/python tests/causes_oracle.py --dags 500
-	@$(BIN)/python tests/contexts_oracle.py --dags 2000
-	@$(BIN)/python tests/contexts_oracle.py --knowledge --dags 2000
+	@$(BIN)/python tests/causes_oracle.py --check 50
+	@$(BIN)/python tests/contexts_oracle.py --dags 1000
+	@$(BIN)/python tests/contexts_oracle.py --knowledge --dags 1000
+	@$(BIN)/python tests/score_oracle.py
 
 corpus: $(VENV)/test.ready
 	@$(BIN)/python tests/corpus.py check tests/corpus.txt --jobs $(JOBS)

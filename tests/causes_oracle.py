@@ -12,8 +12,9 @@ that agree with the knowledge are listed: the marks must be what they have in co
 answer their sets of parents. With hidden nodes (up to a third), every mark of the target's edges must be that of the
 partial ancestral graph of all observed nodes, which plain code finds by FCI's rules from the DAG; the blanket must be
 that of the ancestral graph. Knowledge says there what arcs the network of all variables, hidden ones among them, has
-and has not. The first wrong answer of each variant is printed, and the mean number of tests beside that of learning the
-whole network by pc-stable.
+and has not. With knowledge, some variables that are in no blanket of others are forbidden members of theirs in some
+cases: they are not tested, and marks may then stay undecided. The first wrong answer of each variant is printed, and
+the mean number of tests beside that of learning the whole network by pc-stable.
 
 With `--check N`, `serape.check_algorithm` searches for counterexamples of every variant on all DAGs of two to four
 nodes, and N larger ones.
@@ -23,10 +24,11 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import combinations
 from multiprocessing import get_context
 from typing import Any
 
@@ -45,7 +47,7 @@ from serape.structure.graphs import PartlyDirected, cpdag
 from serape.structure.ldecc import ldecc
 from serape.structure.mmb_by_mmb import mmb_by_mmb
 from serape.structure.registry import CAUSAL_ALGORITHMS
-from true_knowledge import random_knowledge
+from true_knowledge import random_forbidden_members, random_knowledge
 
 Truth = dict[str, str]
 """By neighbour of the target, its marks."""
@@ -64,6 +66,8 @@ class Case:
     target: str
     knowledge: serape.Knowledge
     """Knowledge that is true of the DAG, about the observed nodes."""
+    forbidden_members: Mapping[str, list[str]] = field(default_factory=dict)
+    """By variable, some that are not in its blanket, and not tested against it."""
 
     @property
     def oracle(self) -> serape.DSeparation:
@@ -78,7 +82,8 @@ class Case:
 
     def __str__(self) -> str:
         unseen = f" without {self.hidden}" if self.hidden else ""
-        return f"{self.target} on {list(self.graph.edges)}{unseen} in the order {self.order}, {self.knowledge}"
+        known = f"{self.knowledge}, forbidden members {dict(self.forbidden_members)}"
+        return f"{self.target} on {list(self.graph.edges)}{unseen} in the order {self.order}, {known}"
 
 
 Learner = str | Callable[[Search, int], Iterable[int]]
@@ -126,9 +131,13 @@ class Variant:
             return None
         return case.knowledge if CAUSAL_ALGORITHMS[self.algorithm].uses_directions else case.pairs_alone
 
+    def told(self, case: Case) -> dict[str, Any]:
+        """Return the settings that say what is known."""
+        return {"knowledge": self.known(case), "forbidden_members": case.forbidden_members if self.knowledge else ()}
+
     def answer(self, case: Case) -> serape.Causes:
         """Ask about the target of a case."""
-        settings: dict[str, Any] = {"knowledge": self.known(case), "hidden": self.hidden, **dict(self.options)}
+        settings: dict[str, Any] = {**self.told(case), "hidden": self.hidden, **dict(self.options)}
         known = CAUSAL_ALGORITHMS[self.algorithm]
         if self.published is not None:
             CAUSAL_ALGORITHMS[self.algorithm] = replace(known, run=partial(self.published, published=True))
@@ -141,18 +150,18 @@ class Variant:
         """Return what is wrong with an answer, if anything is."""
         right = hidden_truth(case) if self.hidden else truth(case, self.known(case))
         found = dict(answer.marks)
-        if found != right or answer.conflicts:
+        untested = self.knowledge and case.forbidden_members
+        if not (leaves_open(found, right) if untested else found == right) or answer.conflicts:
             return f"{found}, not {right} {answer.conflicts}"
         if self.hidden:
             asked: Any = self.learner if callable(self.learner) else f"{self.learner}"
-            knowledge = case.knowledge if self.knowledge else None
             blanket = set(
-                serape.markov_blanket(case.oracle, case.target, asked, hidden=True, knowledge=knowledge).blanket
+                serape.markov_blanket(case.oracle, case.target, asked, hidden=True, **self.told(case)).blanket
             )
             true = hidden_blanket(case)
             return "" if blanket == true else f"the blanket {blanket}, not {true}"
         dags = listed(case, self.known(case))
-        if dags is None:
+        if dags is None or untested:
             return ""
         t = case.order.index(case.target)
         if marks_at(in_common(dags), t, case.order) != right:
@@ -190,7 +199,8 @@ def drawn(seed: int, numbers: Iterable[int], *, hidden: bool = False, max_nodes:
         count = int(random.integers(1, nodes // 3 + 1)) if hidden else 0
         target = str(random.choice(order[count:]))
         knowledge = serape.Knowledge(**random_knowledge(random, nx.DiGraph(graph.subgraph(order[count:]))))
-        yield Case(graph, tuple(order[:count]), tuple(order[count:]), target, knowledge)
+        case = Case(graph, tuple(order[:count]), tuple(order[count:]), target, knowledge)
+        yield replace(case, forbidden_members=random_forbidden_members(random, dependent_pairs(case)))
 
 
 def _parents(case: Case) -> list[set[int]]:
@@ -220,6 +230,25 @@ def listed(case: Case, knowledge: serape.Knowledge | None) -> list[PartlyDirecte
         for dag in members(cpdag(_parents(case)))
         if all(known.allows(x, y) for x, y in dag.arcs()) and all(x in dag.parents[y] for x, y in known.required)
     ]
+
+
+def dependent_pairs(case: Case) -> nx.Graph[str]:
+    """Return a graph that joins each observed variable to those of its blanket."""
+    oracle, count = case.oracle, len(case.order)
+    found: nx.Graph[str] = nx.Graph()
+    found.add_nodes_from(case.order)
+    for x, y in combinations(range(count), 2):
+        if oracle.test(x, y, [z for z in range(count) if z not in (x, y)]).log_p < 0:
+            found.add_edge(case.order[x], case.order[y])
+    return found
+
+
+def leaves_open(found: Truth, right: Truth) -> bool:
+    """Return whether the marks are at the right edges, and each is the right one or undecided."""
+    ends = {sign: marks for marks, sign in SIGNS.items()} | {"–": "oo"}
+    return found.keys() == right.keys() and all(
+        mark in ("o", true) for x in found for mark, true in zip(ends[found[x]], ends[right[x]], strict=True)
+    )
 
 
 def hidden_blanket(case: Case) -> set[str]:
@@ -265,7 +294,8 @@ def check(variants: Iterable[Variant], cases: int) -> int:
     wrong = 0
     for variant in variants:
         if not variant.knowledge and variant.published is None:
-            settings: dict[str, Any] = {"learner": variant.learner, "hidden": variant.hidden}
+            settings: dict[str, Any] = dict(variant.options)
+            settings |= {"learner": variant.learner, "hidden": variant.hidden}
             found = serape.check_algorithm(variant.algorithm, "causes", cases=cases, **settings)
             print(f"{variant}: {found or 'no counterexample'}", flush=True)
             wrong += found is not None

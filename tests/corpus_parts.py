@@ -36,6 +36,8 @@ VARYING = ("seconds", "version", "serape", "data", "created")
 """Entries of saved results that differ from run to run, or name the version."""
 TIME = re.compile(r"\b\d[\d,.]*(?:e-?\d+)?(?: ?(?:s|ms|µs|min|seconds?|minutes?)\b)")
 ADDRESS = re.compile(r"0x[0-9a-f]+")
+SHARED = ("answer", "numbers", "layout")
+"""What is looked at where several processes share the work: who makes a test first varies, and so does how many."""
 FIXED: dict[str, Any] = {"progress": False, "max_seconds": None}
 """Settings under which answers do not depend on how busy the machine is."""
 
@@ -147,7 +149,8 @@ def ask(run: Question) -> dict[str, Any]:
     settings = dict(run.settings)
     data = run.data.make()
     found: Any
-    match run.section:
+    question = settings.pop("question", run.section)
+    match question:
         case "blanket":
             found = serape.markov_blanket(data, **settings, **FIXED)
         case "neighbours":
@@ -163,10 +166,11 @@ def ask(run: Question) -> dict[str, Any]:
             first = serape.markov_blanket(data, target, alpha=0.2, kinds=kinds, **FIXED)
             found = serape.wrapper(data, first, BernoulliNB(), cv=3, kinds=kinds, tolerance=settings["tolerance"])
         case "alpha_path" | "all_pairs":
-            found = getattr(serape, run.section)(data, **settings, progress=False)
+            found = getattr(serape, question)(data, **settings, progress=False)
         case _:
-            found = getattr(serape, run.section)(data, **settings, **FIXED)
-    return parts_of(found)
+            found = getattr(serape, question)(data, **settings, **FIXED)
+    parts = parts_of(found)
+    return {part: parts[part] for part in SHARED if part in parts} if settings.get("n_jobs", 1) > 1 else parts
 
 
 def commanded(run: Question) -> dict[str, Any]:

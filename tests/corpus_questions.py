@@ -22,6 +22,7 @@ SECTIONS = {
     "blanket": 720, "neighbours": 270, "blankets": 90, "all_blankets": 240, "causes": 480, "context_blankets": 180,
     "joint_blanket": 150, "knockoffs": 120, "wrapper": 40, "describe": 150, "skeleton": 200, "network": 420,
     "region": 90, "stability": 120, "alpha_path": 60, "all_pairs": 80, "command": 168,
+    "hidden": 40, "rows": 144, "part": 20, "cores": 54, "budget": 90,
 }  # fmt: skip
 """The sections, and the number of runs of each."""
 
@@ -63,6 +64,14 @@ TARGETED = (
     "blanket", "neighbours", "causes", "all-blankets", "path", "stability", "contexts", "knockoffs", "region",
 )  # fmt: skip
 """Commands about one target."""
+HIDDEN = ("gs", "iamb", "inter-iamb", "fast-iamb", "fbed", "auto", "iamb", "hiton-mb")  # the last is refused
+OF_ROWS = ("causes", "joint_blanket", "context_blankets", "skeleton", "network", "all_blankets")
+"""Questions that are asked with weights and with groups in a section of their own."""
+OF_CORES = ("blankets", "skeleton", "network", "joint_blanket", "all_pairs", "stability")
+OF_BUDGETS = (
+    "markov_blanket", "parents_children", "blankets", "all_blankets", "causes", "context_blankets", "joint_blanket",
+    "skeleton", "network", "region",
+)  # fmt: skip
 TAKES_MEMBERS = ("blanket", "neighbours", "all_blankets", "context_blankets")
 COMMANDS = (
     "describe", "blanket", "neighbours", "causes", "all-blankets", "path", "stability", "contexts", "joint",
@@ -379,6 +388,76 @@ class _Maker:
         data, settings = self.table(("categorical", "continuous", "mixed"), (60, 300), (3, 8), gaps=False)
         settings |= {"test": self.pick([t for t in TESTS[self.kind] if t not in SLOW]), "alpha": 0.05}
         return data, settings | {"strongest": int(self.pick([0, 2]))}
+
+    def _hidden(self) -> tuple[Data, dict[str, Any]]:
+        data, settings = self.local((self.turn(HIDDEN),), 7)
+        return data, settings | {"question": "markov_blanket", "hidden": True}
+
+    def _rows(self) -> tuple[Data, dict[str, Any]]:
+        """Draw weights or groups, in turn, for questions that have none in their own sections."""
+        question = self.turn(OF_ROWS)
+        kinds = ("categorical", "mixed") if question == "context_blankets" else ("categorical", "continuous", "mixed")
+        data, settings = self.table(kinds, (150, 300), (4, 7), gaps=False, levels=3)
+        count = len(next(iter(data.make().values())))
+        which = self.number // len(OF_ROWS) % 3
+        if which == 0:
+            settings["groups"] = self.random.integers(0, count // 3 + 1, count)
+        else:
+            weights = self.random.integers(0, 4, count) if which == 1 else self.random.integers(1, 9, count) / 4
+            settings |= {"sample_weight": weights, "weight_kind": "frequency" if which == 1 else "survey"}
+            settings["test"] = self.pick(WEIGHTED[self.kind])
+        return data, settings | self.asked_of(question, data, settings)
+
+    def _part(self) -> tuple[Data, dict[str, Any]]:
+        """Draw as many rows as a part may decide about, and more; twice each, with and without."""
+        self.random = np.random.default_rng([41, zlib.crc32(b"part"), self.number // 2])
+        data, settings = self.table(("continuous", "mixed"), (19_999, 20_000, 24_000), (3, 5), gaps=False, levels=3)
+        settings |= self.target(data) | {"algorithm": self.pick(("iamb", "inter-iamb", "fbed", "hiton-mb", "hpc"))}
+        question = self.pick(("markov_blanket", "skeleton"))
+        if question == "skeleton":
+            del settings["target"]
+            settings["algorithm"] = self.pick(("hiton-pc", "pc-stable"))
+        settings |= {"test": "residuals", "decide_on_part": bool(self.number % 2)}
+        return data, settings | {"question": question}
+
+    def _cores(self) -> tuple[Data, dict[str, Any]]:
+        question = self.turn(OF_CORES)
+        data, settings = self.table(("categorical", "continuous", "mixed"), (150, 300), (4, 7), gaps=False, levels=3)
+        settings |= self.asked_of(question, data, settings)
+        return data, settings | {"n_jobs": int(self.pick([2, 3]))}
+
+    def _budget(self) -> tuple[Data, dict[str, Any]]:
+        question = self.turn(OF_BUDGETS)
+        kinds = ("categorical", "mixed") if question == "context_blankets" else ("categorical", "continuous", "mixed")
+        data, settings = self.table(kinds, (150, 300), (4, 7), gaps=False, levels=3)
+        settings |= self.asked_of(question, data, settings)
+        return data, settings | {"max_tests": int(self.pick([1, 5, 20, 60, 200]))}
+
+    def asked_of(self, question: str, data: Data, settings: dict[str, Any]) -> dict[str, Any]:
+        """Draw the settings of a question of a section that has several."""
+        found: dict[str, Any] = {"question": question}
+        if question == "all_pairs":
+            return found | {"test": self.pick([t for t in TESTS[self.kind] if t not in SLOW]), "alpha": 0.05}
+        if question == "stability":
+            found |= {"finds": self.pick(("blanket", "skeleton")), "draws": 4, "random_state": 1, "alpha": 0.05}
+            return found | (self.target(data) if found["finds"] == "blanket" else {})
+        if question in ("markov_blanket", "parents_children", "all_blankets", "causes", "context_blankets", "region"):
+            found |= self.target(data)
+        if question == "joint_blanket":
+            found["targets"] = list(data.names[:2])
+        algorithms: dict[str, tuple[str, ...]] = {
+            "skeleton": SKELETON, "network": (*SKELETON, "mmhc", "h2pc"), "causes": CAUSES, "region": NEIGHBOURS,
+            "parents_children": NEIGHBOURS,
+        }  # fmt: skip
+        found |= self.search(self.pick(algorithms.get(question, BLANKET)), data, settings)
+        if question == "causes" and self.chance(0.5):
+            found["learner"] = self.pick(BLANKET)
+        if found.get("algorithm") == "mmb-by-mmb":
+            found |= {"hidden": True, "learner": self.pick(HIDDEN[:5])}
+        if question == "context_blankets":
+            names = [name for name in data.names if settings["kinds"][name] == "categorical"]
+            found["context"] = self.pick([name for name in names if name != self.names_target] or data.names)
+        return found
 
     def _command(self) -> tuple[Data, dict[str, Any]]:
         command = self.turn(COMMANDS)

@@ -27,7 +27,7 @@ from serape.structure.equivalence import equivalence_class
 from serape.structure.perfect_score import PerfectScore
 from serape.structure.registry import NETWORK_ALGORITHMS
 from serape.types import Finds
-from true_knowledge import random_knowledge, random_known_members
+from true_knowledge import random_forbidden_members, random_knowledge, random_known_members
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class Case:
     knowledge: Mapping[str, Any]
     known_members: Mapping[str, list[str]]
     """By question, some true members of the answer."""
+    forbidden_members: Mapping[str, list[str]]
+    """By variable, some that are not in its blanket, and not tested against it."""
 
     @classmethod
     def draw(cls, rng: np.random.Generator, max_nodes: int = 9) -> Case:
@@ -52,12 +54,18 @@ class Case:
             finds: random_known_members(rng, set(true_members(graph, target, finds))) if some else []
             for finds in ("blanket", "parents-children")
         }
-        return cls(graph, order, target, random_knowledge(rng, graph), known)
+        knowledge = random_knowledge(rng, graph)
+        return cls(graph, order, target, knowledge, known, random_forbidden_members(rng, nx.moral_graph(graph)))
 
     @cached_property
     def oracle(self) -> serape.DSeparation:
         """The perfect test."""
         return serape.DSeparation(self.graph, self.order)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The settings that say what is known about pairs of variables."""
+        return {"knowledge": self.knowledge, "forbidden_members": self.forbidden_members}
 
     @property
     def pairs_alone(self) -> dict[str, Any]:
@@ -74,19 +82,25 @@ class Case:
         return set(found.to_networkx(self.order).edges)
 
     def __str__(self) -> str:
-        known = f"{dict(self.knowledge)}, members {dict(self.known_members)}"
+        members = f"members {dict(self.known_members)}, forbidden members {dict(self.forbidden_members)}"
+        known = f"{dict(self.knowledge)}, {members}"
         return f"{self.target} on {list(self.graph.edges)} in the order {self.order} with {known}"
 
 
 IsRight = Callable[[Case], bool]
 
 
+def other_notes(found: Any) -> list[str]:
+    """Return the notes of an answer, without the one that names forbidden members."""
+    return [note for note in found.notes if not note.startswith("forbidden members are not tested")]
+
+
 def local(algorithm: Any, finds: Finds, case: Case, **options: Any) -> bool:
     """Ask about one target: the members must be the true ones, and so must their roles."""
     question = serape.markov_blanket if finds == "blanket" else serape.parents_children
     known = case.known_members[finds]
-    found = question(case.oracle, case.target, algorithm, knowledge=case.knowledge, known_members=known, **options)
-    if found.notes or set(found.members) != set(true_members(case.graph, case.target, finds)):
+    found = question(case.oracle, case.target, algorithm, **case.told, known_members=known, **options)
+    if other_notes(found) or set(found.members) != set(true_members(case.graph, case.target, finds)):
         return False
     if found.spouses is None or known:  # nothing is found out about the role of a known member
         return True
@@ -98,13 +112,13 @@ def local(algorithm: Any, finds: Finds, case: Case, **options: Any) -> bool:
 
 def many(algorithm: str, case: Case) -> bool:
     """Ask about all targets at once."""
-    found = serape.blankets(case.oracle, algorithm=algorithm, knowledge=case.knowledge)
+    found = serape.blankets(case.oracle, algorithm=algorithm, **case.told)
     return all(set(one.blanket) == true_blanket(case.graph, target) for target, one in found.items())
 
 
 def around(algorithm: str, case: Case) -> bool:
     """Ask for the region around a target."""
-    found = serape.region(case.oracle, case.target, 2, algorithm, knowledge=case.knowledge)
+    found = serape.region(case.oracle, case.target, 2, algorithm, **case.told)
     pairs = {frozenset(arc) for arc in case.graph.edges}
     steps = nx.single_source_shortest_path_length(case.graph.to_undirected(), case.target, cutoff=2)
     inside = {pair for pair in pairs if pair <= steps.keys() and min(steps[x] for x in pair) < 2}
@@ -113,23 +127,31 @@ def around(algorithm: str, case: Case) -> bool:
 
 def skeleton(algorithm: str, case: Case) -> bool:
     """Ask which variables are adjacent; separating sets must separate."""
-    found = serape.skeleton(case.oracle, algorithm, knowledge=case.knowledge)
+    found = serape.skeleton(case.oracle, algorithm, **case.told)
     index = {name: k for k, name in enumerate(case.order)}
     for pair, given in found.separating_sets.items():
         x, y = (index[name] for name in pair)
         if case.oracle.test(x, y, [index[z] for z in given]).p < 1.0:
             return False
-    return not found.notes and {frozenset(e) for e in found.graph.edges} == {frozenset(a) for a in case.graph.edges}
+    return not other_notes(found) and {frozenset(e) for e in found.graph.edges} == {
+        frozenset(a) for a in case.graph.edges
+    }
 
 
 def network(algorithm: str, case: Case) -> bool:
-    """Ask for the network: the class refined by the knowledge, and a member of it."""
-    found = serape.network(case.oracle, algorithm, knowledge=case.knowledge)
+    """Ask for the network: the class refined by the knowledge, and a member of it.
+
+    Where pairs are not tested, arcs may stay undirected.
+    """
+    found = serape.network(case.oracle, algorithm, **case.told)
     known, index = serape.Knowledge(**case.knowledge).bind(case.order), case.order.index
     if found.dag is None or serape.compare_graphs(found.dag, case.graph).shd:
         return False
     obeys = all(known.allows(index(a), index(b)) for a, b in found.dag.edges)
-    return obeys and not found.conflicts and set(found.graph.edges) == case.true_class(case.knowledge)
+    arcs, truth = set(found.graph.edges), case.true_class(case.knowledge)
+    same_pairs = {frozenset(arc) for arc in arcs} == {frozenset(arc) for arc in truth}
+    is_right = arcs >= truth and same_pairs if case.forbidden_members else arcs == truth
+    return obeys and not found.conflicts and is_right
 
 
 def by_score(name: str, case: Case) -> bool:

@@ -63,6 +63,10 @@ MODULES: dict[str, tuple[str, ...]] = {
         "tests/questions/test_checkpoint.py",
     ),
     "files.py": ("tests/test_files.py", "tests/results/test_hostile_files.py"),
+    "canonical.py": (
+        "tests/test_canonical.py", "tests/questions/test_parts_of_questions.py", "tests/questions/test_identity.py",
+    ),
+    "locking.py": ("tests/test_locking.py", "tests/questions/test_checkpoint.py"),
     "search/separations.py": ("tests/search/test_separations.py", "tests/search"),
     "search/associations.py": ("tests/search/test_associations.py", "tests/search"),
     "search/state.py": ("tests/search/test_state.py", "tests/search"),

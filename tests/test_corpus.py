@@ -34,6 +34,29 @@ def test_every_algorithm_test_and_score_is_asked_about() -> None:
     assert forms == {"required", "forbidden", "forbidden_pairs", "tiers"}
 
 
+def test_every_way_of_asking_is_asked_about() -> None:
+    """Rows with weights and in groups, a part of the rows, several processes, and budgets, for several questions."""
+    sections = {section: SECTIONS[section] for section in ("hidden", "rows", "part", "cores", "budget")}
+    drawn = [make_question(section, k).settings for section, count in sections.items() for k in range(count)]
+    asked = {(setting, run["question"]) for run in drawn for setting in run}
+    for setting, questions in (
+        ("hidden", ("markov_blanket", "causes")),
+        ("sample_weight", ("causes", "joint_blanket", "context_blankets", "skeleton", "network")),
+        ("groups", ("causes", "joint_blanket", "context_blankets", "skeleton", "network")),
+        ("decide_on_part", ("markov_blanket", "skeleton")),
+        ("n_jobs", ("blankets", "skeleton", "network", "joint_blanket")),
+        ("max_tests", ("markov_blanket", "blankets", "causes", "context_blankets", "skeleton", "network")),
+    ):
+        assert {(setting, question) for question in questions} <= asked, setting
+
+
+def test_a_part_of_the_rows_is_asked_about_beside_all() -> None:
+    for k in range(0, SECTIONS["part"], 2):
+        one, other = (make_question("part", k + i).settings for i in range(2))
+        assert {**one, "decide_on_part": True} == other
+        assert one["decide_on_part"] is False
+
+
 def test_the_record_has_every_run() -> None:
     assert list(read_record(RECORD)) == all_runs()
 

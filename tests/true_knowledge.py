@@ -33,6 +33,18 @@ def random_known_members(rng: np.random.Generator, members: set[str]) -> list[st
     return [str(x) for x in rng.permutation(sorted(members))[: int(rng.integers(0, len(members) + 1))]]
 
 
+def random_forbidden_members(rng: np.random.Generator, dependent: nx.Graph[str]) -> dict[str, list[str]]:
+    """Return, for some variables, some that are in no blanket of theirs; `dependent` joins each to its blanket.
+
+    Nothing is wrong if these are not tested. What their separating sets would direct may stay undirected.
+    """
+    if rng.random() < 0.7:
+        return {}
+    share = float(rng.choice([0.2, 0.5, 1.0]))
+    found = {x: _some(rng, sorted(nx.non_neighbors(dependent, x)), share) for x in _some(rng, list(dependent), share)}
+    return {x: some for x, some in found.items() if some}
+
+
 def apart(graph: nx.DiGraph[str]) -> Arcs:
     """Return the pairs that are not adjacent."""
     return [(x, y) for x, y in combinations(graph, 2) if not (graph.has_edge(x, y) or graph.has_edge(y, x))]

@@ -30,7 +30,7 @@ HUGE = 2_000_000
 """In tables of numbers with more values, the automatic algorithm alone is measured."""
 PROBES = 200
 ALGORITHMS = ("iamb", "fbed", "hiton-mb", "hpc")
-SETTINGS: Mapping[str, Mapping[str, Any]] = {
+SETTINGS: Mapping[str, dict[str, Any]] = {
     "fdr=.05": {"fdr": 0.05},
     "fdr=.1": {"fdr": 0.1},
     "fdr=.2": {"fdr": 0.2},
@@ -135,6 +135,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--columns", type=int, nargs="*", default=COLUMNS, help="of the tables that are drawn")
     parser.add_argument("--rows", type=int, nargs="*", default=ROWS, help="of the tables that are drawn")
     parser.add_argument("--kinds", nargs="*", choices=KINDS, default=KINDS, help="of the tables that are drawn")
+    parser.add_argument("--fdr-method", choices=["bh", "by", "adaptive"], help="how the rates are bounded")
     parser.add_argument("--algorithms", nargs="*", default=ALGORITHMS, help="beside the automatic one")
     parser.add_argument("--no-probes", action="store_true", help="leave out real data")
 
@@ -145,6 +146,10 @@ def jobs(options: argparse.Namespace) -> list[Job]:
     if options.quick:
         drawn = partial(fresh, "binary", 50, 100, 0, limit, options.algorithms)
         return [drawn, partial(probes, None, "iris", 0, "fdr=.2", limit)]
+    if options.fdr_method is not None:
+        for setting in SETTINGS.values():
+            if "fdr" in setting:
+                setting["fdr_method"] = options.fdr_method
     names = [] if options.no_probes else [name for name, _, _ in data_sets(options.data, None)]
     found: list[Job] = [
         partial(probes, options.data, name, seed, setting, limit)

@@ -8,6 +8,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -27,6 +28,7 @@ class PopulationScore(serape.Score):
 
     name = "population"
     rows = 1e13
+    """That the penalty is for."""
 
     def _fit(self, child: int, parents: Sequence[int]) -> float:
         """Return the entropy of a child given its parents, in nats."""
@@ -108,8 +110,9 @@ def drawn_dag(random: np.random.Generator, most: int) -> nx.DiGraph[str]:
     return graph
 
 
-def oracle(cases: int) -> None:
-    """Count wrong classes with scores of endless rows."""
+def oracle(cases: int, rows: float, algorithms: Sequence[str]) -> None:
+    """Count wrong classes with exact laws, and the penalty of so many rows."""
+    PopulationScore.rows = rows
     kinds = {"Gaussian": (GaussianPopulation, 8), "binary": (BinaryPopulation, 6)}
     for kind, (population, most) in kinds.items():
         random = np.random.default_rng(1)
@@ -121,7 +124,7 @@ def oracle(cases: int) -> None:
             score = population(graph, [str(name) for name in random.permutation(list(graph))], random)
             if case % 500 == 0:
                 report(f"{kind}: {case:,} of {cases:,}")
-            for algorithm in BY_SCORE:
+            for algorithm in algorithms:
                 begin = time.perf_counter()
                 found = serape.network(score, algorithm)
                 seconds[algorithm] += time.perf_counter() - begin
@@ -129,14 +132,14 @@ def oracle(cases: int) -> None:
                     wrong[algorithm] += 1
                     if algorithm not in smallest or len(graph) < len(smallest[algorithm]):
                         smallest[algorithm] = graph
-        for algorithm in BY_SCORE:
+        for algorithm in algorithms:
             line = f"{kind}, {algorithm}: {wrong[algorithm]:,} of {cases:,} wrong, {seconds[algorithm]:.1f} s"
             if algorithm in smallest:
                 line += f"; the smallest is {', '.join(f'{a}→{b}' for a, b in smallest[algorithm].edges)}"
             print(line, flush=True)
 
 
-def penalty(repeats: int, largest: int) -> None:
+def penalty(repeats: int, largest: int, algorithms: Sequence[str]) -> None:
     """Print mean distances, as shares of the true edges, by score and algorithm."""
     found: defaultdict[tuple[str, str, int], list[float]] = defaultdict(list)
     random = np.random.default_rng(2)
@@ -151,14 +154,14 @@ def penalty(repeats: int, largest: int) -> None:
                 table = serape.Table({f"v{k:03}": data[:, k] for k in range(variables)}, kinds="continuous")
                 truth = nx.relabel_nodes(graph, lambda k: f"v{k:03}")
                 for score in ("gaussian-bic", "gaussian-ebic", "bge"):
-                    for algorithm in BY_SCORE:
+                    for algorithm in algorithms:
                         shd = serape.network(table, algorithm, score=score).compare(truth).shd
                         found[algorithm, score, rows].append(shd / graph.number_of_edges())
     for (algorithm, score, rows), shares in sorted(found.items()):
         print(f"{algorithm}, {score}, {rows:,} rows: {np.mean(shares):.2f} of the edges")
 
 
-def growth(sizes: Sequence[int]) -> None:
+def growth(sizes: Sequence[int], algorithms: Sequence[str], score: str) -> None:
     """Print seconds of the processor by number of variables: 1,000 rows, degrees 2 and 4."""
     for variables in sizes:
         for degree in (2.0, 4.0):
@@ -168,27 +171,28 @@ def growth(sizes: Sequence[int]) -> None:
             data = numbers_on_graph(graph, 1000, "linear", random)
             table = serape.Table({f"v{k:05}": data[:, k] for k in range(variables)}, kinds="continuous")
             truth = nx.relabel_nodes(graph, lambda k: f"v{k:05}")
-            for algorithm in BY_SCORE:
+            for algorithm in algorithms:
                 begin = time.process_time()
-                found = serape.network(table, algorithm)
+                found = serape.network(table, algorithm, score=score)
                 seconds = time.process_time() - begin
                 comparison = found.compare(truth)
                 print(
                     f"{variables:,} variables, degree {degree:g}, {algorithm}: {seconds:.2f} s, distance "
-                    f"{comparison.shd:,} of {graph.number_of_edges():,} edges, precision and recall of edges "
-                    f"{comparison.skeleton_precision:.3f} {comparison.skeleton_recall:.3f}",
+                    f"{comparison.shd:,} of {graph.number_of_edges():,} edges, {len(found.edges):,} found, "
+                    f"precision and recall of edges {comparison.skeleton_precision:.3f} "
+                    f"{comparison.skeleton_recall:.3f}",
                     flush=True,
                 )
 
 
-def real(folder: Path) -> None:
+def real(folder: Path, algorithms: Sequence[str]) -> None:
     """Print, for real tables, the edges found in halves of the rows, how many both halves have, and seconds."""
     for name in ("pima.txt.xz", "bike.txt.xz", "german.txt.xz"):
         table = serape.Table(folder / name)
         order = np.random.default_rng(1).permutation(table.rows)
         halves = [table.to_pandas().iloc[rows] for rows in np.array_split(order, 2)]
         tables = [serape.Table(half, kinds=dict(table.kinds)) for half in halves]
-        for algorithm in (*BY_SCORE, "mmhc", "hiton-pc"):
+        for algorithm in algorithms:
             begin = time.process_time()
             found = [serape.network(half, algorithm) for half in tables]
             seconds = time.process_time() - begin
@@ -202,19 +206,23 @@ def real(folder: Path) -> None:
             )
 
 
-def _measured(name: str, table: serape.Table, truth: nx.DiGraph[str], algorithms: Sequence[str], limit: float) -> None:
-    """Print the distances that algorithms reach within some seconds, and the seconds of the processor."""
+def _measured(
+    name: str, table: serape.Table, truth: nx.DiGraph[str], algorithms: Sequence[str], limit: float, **settings: Any
+) -> None:
+    """Print the distances that algorithms reach within some seconds, the edges they find, and processor seconds."""
     cells = []
     for algorithm in algorithms:
         begin = time.process_time()
-        found = serape.network(table, algorithm, max_seconds=limit)
+        found = serape.network(table, algorithm, max_seconds=limit, **settings)
         seconds = time.process_time() - begin
         shd = f"{found.compare(truth).shd:,}" if found.complete else f"> {limit:g} s"
-        cells.append(f"{algorithm} {shd} ({seconds:.2g} s)")
+        cells.append(f"{algorithm} {shd} ({seconds:.2g} s, {len(found.edges)} edges)")
     print(f"{name}, {table.rows:,} rows: {', '.join(cells)}", flush=True)
 
 
-def numbers(graphs: Sequence[str], rows: Sequence[int], limit: float) -> None:
+def numbers(
+    graphs: Sequence[str], rows: Sequence[int], limit: float, algorithms: Sequence[str], **settings: Any
+) -> None:
     """Measure searches by score on linear rows of graphs, the same rows as in `suite structures`."""
     for name in graphs:
         graph = graph_of(name)
@@ -222,15 +230,18 @@ def numbers(graphs: Sequence[str], rows: Sequence[int], limit: float) -> None:
         for count in rows:
             data = numbers_on_graph(graph, count, "linear", np.random.default_rng(SEED + count))
             table = serape.Table({f"v{k}": data[:, k] for k in range(len(graph))}, kinds="continuous")
-            _measured(name, table, truth, ("boss", "xges", "ges"), limit)
+            _measured(name, table, truth, algorithms, limit, **settings)
 
 
-def categories(names: Sequence[str], rows: Sequence[int], limit: float) -> None:
+def categories(
+    names: Sequence[str], rows: Sequence[int], limit: float, algorithms: Sequence[str], samples: int
+) -> None:
     """Measure the candidates for the default on samples of networks."""
     for name in names:
         network = serape.load_network(name)
         for count in rows:
-            _measured(name, network.sample(count, SEED), network.graph, ("hpc", "xges", "ges", "boss"), limit)
+            for k in range(samples):
+                _measured(name, network.sample(count, SEED + k), network.graph, algorithms, limit)
 
 
 def bootstrap(draws: int, repeats: int) -> None:
@@ -260,6 +271,11 @@ def bootstrap(draws: int, repeats: int) -> None:
 def options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=[], help="all, if none is named")
+    parser.add_argument("--algorithms", nargs="+", help="only these")
+    parser.add_argument("--score", default="auto", help="for growth and numbers")
+    parser.add_argument("--starts", type=int, help="of boss, for numbers")
+    parser.add_argument("--samples", type=int, default=1, help="of each number of rows, for categories")
+    parser.add_argument("--nominal", type=float, default=1e13, help="rows that perfect scores are for")
     parser.add_argument("--cases", type=int, default=5000, help="random graphs for perfect scores")
     parser.add_argument("--repeats", type=int, default=4, help="graphs of each kind, for the penalty")
     parser.add_argument("--real", type=Path, help="a folder with pima.txt.xz, bike.txt.xz and german.txt.xz")
@@ -283,18 +299,21 @@ def run(options: argparse.Namespace) -> None:
     if options.quick:
         options.cases, options.repeats, options.variables, options.draws = 5, 1, [20], 5
         options.graphs, options.networks, options.rows = ["random-10"], ["survey"], [200]
+    chosen = options.algorithms
+    settings = {"score": options.score} | ({} if options.starts is None else {"starts": options.starts})
     for part in options.parts or PARTS:
         if part == "oracle":
-            oracle(options.cases)
+            oracle(options.cases, options.nominal, chosen or BY_SCORE)
         elif part == "penalty":
-            penalty(options.repeats, 20 if options.quick else 100)
+            penalty(options.repeats, 20 if options.quick else 100, chosen or BY_SCORE)
         elif part == "growth":
-            growth(options.variables)
+            growth(options.variables, chosen or BY_SCORE, options.score)
         elif part == "numbers":
-            numbers(options.graphs, options.rows, options.limit)
+            numbers(options.graphs, options.rows, options.limit, chosen or ("boss", "xges", "ges"), **settings)
         elif part == "categories":
-            categories(options.networks, options.rows, options.limit)
+            algorithms = chosen or ("hpc", "xges", "ges", "boss")
+            categories(options.networks, options.rows, options.limit, algorithms, options.samples)
         elif part == "bootstrap":
             bootstrap(options.draws, 10 * options.repeats)
         elif options.real is not None:
-            real(options.real)
+            real(options.real, chosen or (*BY_SCORE, "mmhc", "hiton-pc"))

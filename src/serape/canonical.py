@@ -219,7 +219,7 @@ def _plain(value: Any) -> Any:
     if value is None or kind is bool or kind is str:
         return [kind.__name__, value]
     if kind is int:
-        return ["int", str(value) if abs(value) < 1 << 4096 else f"{value:x}"]
+        return ["int", str(value) if abs(value) < 1 << 4096 else f"{value:#x}"]
     if kind is float:
         return ["float", "nan" if math.isnan(value) else value.hex()]
     if kind is complex:

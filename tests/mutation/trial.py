@@ -77,7 +77,7 @@ def run_tests(files: Sequence[str], plugin: object, folder: Path) -> int:
     quiet += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # hypothesis is imported already
     try:
         return int(pytest.main([*quiet, f"--basetemp={folder / 'tmp'}", *files], plugins=[plugin]))
-    except pytest.PytestUnraisableExceptionWarning:  # of a file that a failed test has left open
+    except (pytest.PytestUnraisableExceptionWarning, ExceptionGroup):  # of files that a failed test has left open
         return int(pytest.ExitCode.TESTS_FAILED)
 
 

@@ -36,6 +36,27 @@ def test_the_answer_is_that_of_the_whole_class(variant: causes_oracle.Variant) -
     assert tests > 0
 
 
+def test_check_algorithm_finds_no_counterexample_of_any_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On some graphs; `python tests/causes_oracle.py --check 200` tries all of four nodes, and larger ones."""
+    graphs = [(case.graph, case.order) for case in causes_oracle.drawn(7, range(6), max_nodes=7)]
+    monkeypatch.setattr("serape.questions.counterexamples.graphs_to_check", lambda *_, **__: iter(graphs))
+    for algorithm, learner, hidden in causes_oracle.PAIRS:
+        settings: dict[str, Any] = {"learner": learner, "hidden": hidden}
+        wrong = serape.check_algorithm(algorithm, "causes", **settings)
+        assert wrong is None, (learner, str(wrong))
+
+
+def test_check_algorithm_finds_a_learner_that_is_wrong() -> None:
+    def none(search: Any, target: int) -> list[int]:
+        del search, target
+        return []
+
+    settings: dict[str, Any] = {"learner": none}
+    wrong = serape.check_algorithm("mb-by-mb", "causes", cases=0, **settings)
+    assert wrong is not None
+    assert "it returned" in str(wrong)
+
+
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("algorithm", ["mb-by-mb", "ldecc"])
 def test_the_learner_and_the_order_of_columns_do_not_matter(algorithm: str, learner: str) -> None:

@@ -50,7 +50,10 @@ class TestWithAPerfectTest:
     @pytest.mark.parametrize(("what", "algorithm"), contexts_oracle.VARIANTS)
     @pytest.mark.parametrize("knowledge", [False, True])
     def test_nothing_is_wrong(self, what: str, algorithm: str, knowledge: bool) -> None:
-        cases = range(15 if algorithm in ("hpc", "hiton-mb") else 35)
+        count = (
+            25 if algorithm in contexts_oracle.WITHOUT_FAITHFULNESS else 10 if algorithm in ("hpc", "hiton-mb") else 4
+        )
+        cases = range(count)
         assert contexts_oracle.hunt(what, algorithm, 1, cases, max_nodes=7, knowledge=knowledge)[0] == 0
 
     def test_a_search_that_ignores_the_context_is_wrong(self, capsys: pytest.CaptureFixture[str]) -> None:

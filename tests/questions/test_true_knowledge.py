@@ -216,6 +216,14 @@ class TestForbiddenMembers:
         assert edge in serape.region(table, "lung", **left).graph["notes"]
         assert one not in serape.blankets(table, ["asia"], **left)["asia"].notes
 
+    @pytest.mark.parametrize("algorithm", names_of("parents-children"))
+    def test_those_of_others_join_nobody_to_the_target(self, algorithm: str) -> None:
+        """A separates X from T. T is not tested against it, and X not against P, through which it reaches T."""
+        graph: nx.DiGraph[str] = nx.DiGraph([("P", "A"), ("A", "X"), ("P", "T"), ("Q", "T"), ("Q", "X")])
+        left = {"T": ["A"], "X": ["P"]}
+        found = serape.parents_children(serape.DSeparation(graph), "T", algorithm, forbidden_members=left)
+        assert set(found.members) == {"P", "Q"}
+
     def test_explanations(self) -> None:
         found = serape.markov_blanket(serape.DSeparation(SPOUSE), "T", "hiton-mb", forbidden_members=["S"])
         assert found.blanket == ("P", "C")

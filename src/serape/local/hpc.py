@@ -62,9 +62,14 @@ def parents_children(search: Search, target: int, order: Order, unreliable: Uncl
         among = as_positions(sorted({target, *pcs, *sps}))
         with search.working_set(among):
             tpc = inter_iapc_among(search, target, search.candidates(target, among=among))
-            others = [x for x in pcs if x not in tpc]
+            others = [x for x in pcs if x not in tpc and _tests_all(search, x, among)]
             found = zip(others, inter_iapc_each(search, others, among), strict=True)
             return (*tpc, *(x for x, its in found if target in its))
+
+
+def _tests_all(search: Search, x: int, among: Positions) -> bool:
+    """Return whether x is tested against all others: a forbidden member of x may be what separates it."""
+    return len(search.candidates(x, among=among)) == len(among) - 1
 
 
 def de_pcs(search: Search, target: int, order: Order = "strength") -> tuple[list[int], SeparatedBySet]:
