@@ -38,18 +38,15 @@ def data_of(*columns: Column) -> tuple[dict[str, Column], dict[str, str]]:
     return dict(zip(names, columns, strict=True)), dict(zip(names, kinds, strict=True))
 
 
-def test_of(*columns: Column, curved: bool = True, **weights: Any) -> Residuals:
+def residual_test(*columns: Column, curved: bool = True, **weights: Any) -> Residuals:
     """Return the test of a table of these columns."""
     data, kinds = data_of(*columns)
     return (Residuals if curved else MonotoneResiduals)(serape.Table(data, kinds=kinds, **weights))
 
 
-test_of.__test__ = False  # type: ignore[attr-defined]
-
-
 def answer(x: Column, y: Column, *given: Column, curved: bool = True, **weights: Any) -> Outcome:
     """Return what the core says of x and y given others."""
-    return test_of(x, y, *given, curved=curved, **weights).test(0, 1, range(2, 2 + len(given)))
+    return residual_test(x, y, *given, curved=curved, **weights).test(0, 1, range(2, 2 + len(given)))
 
 
 def agrees(x: Column, y: Column, *given: Column, curved: bool = True, rel: float = 1e-6) -> int:
@@ -79,7 +76,7 @@ def with_zeros(random: Random, z: Column, rate: float = 0.3) -> Column:
     return np.where(random.random(len(z)) < rate, 0.0, np.exp(0.7 * z + random.normal(size=len(z))))
 
 
-# --- blocks of some columns ---------------------------------------------------------------------------------------
+# --- blocks of some columns -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("curved", [True, False])
@@ -157,6 +154,17 @@ def test_one_curve() -> None:
     agrees(np.exp(z[0] * z[1]) * x, with_zeros(random, z[0] - z[1]), *z)
 
 
+def test_polynomials_that_are_constant_are_no_curves() -> None:
+    """What two cells of as many rows explain of x is ±1: its square is rounding, in whichever order rows are."""
+    random = np.random.default_rng(6)
+    x, z = random.normal(size=90), np.arange(90) % 2
+    y = x + random.normal(size=90)
+    agrees(x, y, z)
+    for _ in range(6):
+        rows = random.permutation(90)
+        agrees(x[rows], y[rows], z[rows])
+
+
 def balanced() -> tuple[Column, list[Column]]:
     """Return the sum of four balanced numbers of two values, and these."""
     z = np.array([(np.arange(640) // 40 >> k) % 2 for k in range(4)], float)
@@ -175,12 +183,12 @@ def test_curves_that_explain_a_column_of_a_block() -> None:
     assert found.dof == 0
 
 
-# --- blocks of very many levels --------------------------------------------------------------------------------------
+# --- blocks of very many levels -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [45, 90])
 def test_very_many_levels_and_a_number(count: int) -> None:
-    """More than 64 products; levels beyond the 64 most frequent ones, and those of fewer than 5 rows, join the first."""
+    """More than 64 products; levels beyond the 64 most frequent ones, and rare ones, join the first."""
     random = np.random.default_rng(count)
     z = random.normal(size=1300)
     x, y = uneven(random, 1300, count), with_zeros(random, z)
@@ -209,7 +217,7 @@ def test_two_categories_of_many_levels(p: int, q: int) -> None:
     assert found.log_p == pytest.approx(log_p, rel=1e-6)
 
 
-# --- limits -----------------------------------------------------------------------------------------------------------
+# --- limits ---------------------------------------------------------------------------------------------------------
 
 
 def test_rows_that_a_reliable_test_needs() -> None:
@@ -268,6 +276,17 @@ def test_weak_dependence() -> None:
     assert len(decided) > 1
 
 
+@pytest.mark.parametrize("seed", [28, 34, 93, 157, 271, 292])
+def test_products_with_members_of_z_alone(seed: int) -> None:
+    """In few rows there is room for them, but not for squares; here T² is below 1, and yet they decide."""
+    random = np.random.default_rng(seed)
+    z, e = random.normal(size=(2, 55))
+    x = random.normal(size=55)
+    agrees(np.exp(z) * x, np.exp(z) * e, z)
+    agrees(np.exp(z) * x, z * np.abs(e) ** 3 + 0.5 * x * z * np.exp(z), z)
+    agrees(np.round(x) ** 3, 0.7 * x * z + np.round(e) ** 5, z)
+
+
 def test_members_of_z_that_are_nearly_or_quite_the_same() -> None:
     random = np.random.default_rng(9)
     z = random.permutation(stats.norm.ppf((np.arange(1000) + 0.5) / 1000))
@@ -283,7 +302,7 @@ def test_members_of_z_that_are_nearly_or_quite_the_same() -> None:
     agrees(x, y, z, swapped, rel=1e-5)
 
 
-# --- how strong ---------------------------------------------------------------------------------------------------------
+# --- how strong -----------------------------------------------------------------------------------------------------
 
 
 def test_effects() -> None:
@@ -319,7 +338,7 @@ def test_effects() -> None:
     assert zeros[2][0] == 0
 
 
-# --- weights --------------------------------------------------------------------------------------------------------------
+# --- weights --------------------------------------------------------------------------------------------------------
 
 
 def test_frequencies_are_rows_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,8 +347,8 @@ def test_frequencies_are_rows_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     z = random.normal(size=600)
     columns = [z, uneven(random, 600, 50), with_zeros(random, z), levels_by(random, z, 7), random.integers(0, 3, 600)]
     times = random.integers(1, 4, 600)
-    weighted = test_of(*columns, sample_weight=times)
-    repeated = test_of(*(np.repeat(c, times) for c in columns))
+    weighted = residual_test(*columns, sample_weight=times)
+    repeated = residual_test(*(np.repeat(c, times) for c in columns))
     for x, y, given in ((1, 2, [0]), (2, 1, []), (2, 3, [0]), (3, 2, [4]), (2, 0, [4]), (4, 2, [0])):
         assert weighted.test(x, y, given).log_p == pytest.approx(repeated.test(x, y, given).log_p, rel=1e-6)
 
@@ -386,9 +405,7 @@ def surveyed(x: Column, y: Column, z: Column, weights: Column) -> tuple[float, i
             for i in range(width):
                 products[:, i, i] = lengths[0] / width
         made.fitted = by_row(products)
-        made.squares, made.fourths = by_row(
-            np.column_stack([lengths[0], lengths[0] ** 2 * np.sqrt(spread_of_rows)])
-        ).T
+        made.squares, made.fourths = by_row(np.column_stack([lengths[0], lengths[0] ** 2 * np.sqrt(spread_of_rows)])).T
         spreads.append(made)
         blocks.append(both)
     first, second = spreads
@@ -397,9 +414,7 @@ def surveyed(x: Column, y: Column, z: Column, weights: Column) -> tuple[float, i
     c = blocks[0][:, :p].T @ blocks[1][:, :k]
     lam = float(np.linalg.det(np.eye(k) - c.T @ c))
     ux, uy = blocks[0][:, :p], blocks[1][:, :k]
-    spread = [
-        explained(u[:, :, None] * u[:, None, :] / root[:, None, None], q) * root[:, None, None] for u in (ux, uy)
-    ]
+    spread = [explained(u[:, :, None] * u[:, None, :] / root[:, None, None], q) * root[:, None, None] for u in (ux, uy)]
     variance = np.einsum("ij,kl,rik,rjl->", c, c, *spread)
     inflation = max(left * float(variance) / float((c**2).sum()), 1.0)
     both_widths, pk = p**2 + k**2, p * k
