@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
 
 Matrix = NDArray[np.float64]
 Pair = tuple[int, int, Matrix | None]
@@ -257,7 +257,7 @@ def residuals_of(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]]
 def plain_lambda(left_x: Matrix, left_y: Matrix) -> float:
     """Return Wilks' Λ of two blocks of residuals."""
     c = orthonormal(left_x).T @ orthonormal(left_y)
-    return float(np.prod(1 - np.linalg.svd(c, compute_uv=False) ** 2))
+    return float(np.prod(np.maximum(1 - np.linalg.svd(c, compute_uv=False) ** 2, 1e-10)))
 
 
 def plain_test(
@@ -285,7 +285,7 @@ def plain_test(
         more = spread_x.excess[0][0] * spread_y.excess[0][0] * together
         inflation = inflation_of(ux, uy, q) if given else 1.0
     dof = 1 / (1 + max(more, 0) / (2 * left * d))
-    log_p = float(stats.f.logsf(f / inflation, pq * dof, rest * dof))
+    log_p = log_tail(f / inflation, pq * dof, rest * dof)
     if not curved or wide_blocks:
         return log_p, pq
     blocks = [np.column_stack([u, square]) for u, square in zip((ux, uy), squares, strict=True)]
@@ -299,8 +299,17 @@ def plain_test(
     t_squared = quadratic(total, pairs, spread_x, spread_y, q)
     share = min(t_squared / left, 1 - 1e-10)
     dof = 1 / (1 + max(more * together, 0) / (2 * left * d))
-    second = float(stats.f.logsf(share / (1 - share) * (left - d) / d, d * dof, (left - d) * dof))
+    second = log_tail(share / (1 - share) * (left - d) / d, d * dof, (left - d) * dof)
     return min((of_share(log_p, 0.8), pq), (of_share(second, 0.2), len(pairs)))
+
+
+def log_tail(f: float, more: float, rest: float) -> float:
+    """Return the logarithm of the upper tail of F, by a power series where SciPy has none."""
+    found = float(stats.f.logsf(f, more, rest))
+    if found > -600:
+        return found
+    a, b, x = rest / 2, more / 2, rest / (rest + more * f)
+    return float(a * math.log(x) - math.log(a) - special.betaln(a, b) + math.log(special.hyp2f1(a, 1 - b, a + 1, x)))
 
 
 def of_share(log_p: float, share: float) -> float:

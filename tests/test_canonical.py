@@ -224,7 +224,7 @@ def of_bytes(content: bytes) -> str:
         (pd.DataFrame, ["library", "pandas.DataFrame", pd.__version__]),
         (norm, ["library", "scipy: norm", scipy.__version__]),
     ],
-    ids=lambda value: str(value)[:30],
+    ids=lambda value: type(value).__name__,
 )
 def test_descriptions(value: Any, description: list[Any]) -> None:
     assert canonical(value) == description

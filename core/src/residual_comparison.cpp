@@ -703,7 +703,7 @@ Outcome ResidualComparison::outcome() const {
     if (!asked_.empty()) {
         const double first_share = test().limits().first_share;
         log_p = log_p_of_share(log_p, first_share);
-        const bool may_decide = given_.empty() || !moderated_ || undecided_ || !(most_ > 0.0);
+        const bool may_decide = given_.empty() || !moderated_ || undecided_;
         if (may_decide) {
             const double variance = given_.empty() ? most_ : constant_variance() + variance_;
             const double curved = log_p_of_share(second_log_p(variance), 1.0 - first_share);

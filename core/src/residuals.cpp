@@ -200,9 +200,11 @@ void Residuals::end_second() {
         add_products(*coordinates_, *coordinates_, -1.0, left[0], raw());
     }
     sums_.reset();
+    // A polynomial that is constant (a square of ±1, say) is rounding, whatever is left of it.
+    const double constant = test_.limits().least_left * test_.effective_rows();
     Elimination curves(left);
     for (std::size_t k = base_; k < raw(); ++k) {
-        curves.add(k, test_.limits().least_curve * centred_square(k));
+        curves.add(k, test_.limits().least_curve * std::max(centred_square(k), constant));
     }
     std::vector<std::vector<double>>& made = curves.combinations;
     curves_ = made.size();
