@@ -17,11 +17,13 @@ import pytest
 import serape
 from plain import PENA_2005_A
 from serape.independence import G2, answering
+from serape.independence.outcomes import Outcome
 from serape.local.registry import ALGORITHMS
 from serape.parallel import workers
 from serape.questions import kept_evidence
 from serape.questions.query import Query
 from serape.search import Search, StepCache, memoised
+from serape.search.evidence import EvidenceLog
 
 BLANKET = [name for name, algorithm in ALGORITHMS.items() if algorithm.answers("blanket")]
 SETTINGS: list[dict[str, Any]] = [{}, {"alpha": 0.05}, {"alpha": 0.1, "max_conditioning": 1, "test": "x2"}]
@@ -168,6 +170,28 @@ def test_a_step_tells_a_search_that_did_not_compute_it() -> None:
     assert second.tally.performed == 0
 
 
+@memoised
+def both_sides(search: Search, target: int) -> int:
+    search.ask(5 - target, target, [7])
+    search.ask(target, 5 - target, [6])
+    return 0
+
+
+@pytest.mark.parametrize("about", [0, 5])
+def test_a_step_tells_both_sides(about: int) -> None:
+    """The test with the subject as candidate decides where the answer is against its own."""
+    told = []
+    for shared in (StepCache(evidence_of=frozenset({0, 1, 5})), None):
+        both_sides(searching(1, shared or StepCache()), about)
+        search = searching(0, shared or StepCache())
+        both_sides(search, about)
+        outcome = search.repeat(5, 0, [6] if about == 0 else [7])
+        search.reconcile_sides([5] if outcome.log_p <= search.log_alpha else [])
+        told.append((search.record.other_side, latest(search)))
+    assert told[0] == told[1]
+    assert told[0][0] != {}
+
+
 @pytest.mark.parametrize("about", [0, 3])
 def test_a_step_that_asks_for_others_does_not_tell_all(about: int) -> None:
     shared = StepCache(evidence_of=frozenset({0, 1}))
@@ -177,6 +201,30 @@ def test_a_step_that_asks_for_others_does_not_tell_all(about: int) -> None:
     second = searching(0, shared)
     outer(second, about)
     assert not second.evidence_is_whole
+
+
+def test_not_even_to_the_search_that_computes_it() -> None:
+    search = searching(0, StepCache(evidence_of=frozenset({0})))
+    outer(search, 0)
+    assert not search.evidence_is_whole
+
+
+def test_what_is_left_to_be_computed_can_be_sent() -> None:
+    log, outcome = EvidenceLog(3), Outcome(1.0, 1.0, -2.0, reliable=True)
+    log.note_later(1, lambda: outcome, (2,))
+    assert not log.is_settled
+    found = pickle.loads(pickle.dumps(log)).latest(1)
+    assert (found.outcome, found.given) == (outcome, (2,))
+
+
+def test_what_is_left_to_be_computed_is_computed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = serape.blankets(serape.load_network("alarm").sample(2000, seed=1), algorithm="iamb-npc", alpha=0.05)
+    assert any(result.trace.is_partly_kept for result in found.values())
+    repeated: list[tuple[int, int]] = []
+    refuse_tests(monkeypatch, repeated)
+    for result in found.values():
+        facts(result)
+    assert repeated == []
 
 
 def test_a_search_that_knows_something_does_not_take_over_what_a_step_knows() -> None:
