@@ -70,7 +70,9 @@ MODULES: dict[str, tuple[str, ...]] = {
     "search/separations.py": ("tests/search/test_separations.py", "tests/search"),
     "search/associations.py": ("tests/search/test_associations.py", "tests/search"),
     "search/state.py": ("tests/search/test_state.py", "tests/search"),
-    "search/search.py": ("tests/search/test_verdicts.py", "tests/search"),
+    "search/search.py": (
+        "tests/search/test_verdicts.py", "tests/search", "tests/independence/test_clear_cases.py",
+    ),
     "core/src/residual_comparison.cpp": (
         "tests/independence/test_residual_comparison.py", "tests/independence/test_residuals.py",
     ),

@@ -103,9 +103,9 @@ def _name(call: ast.expr) -> str:
 
 
 def _is_type_alias(statement: ast.stmt) -> bool:
-    """Return whether a statement names a union of types, as in `Found = Answer | None`."""
+    """Return whether a statement names a type, as in `Found = Answer | None` or `Stores = tuple[Store, Store]`."""
     match statement:
-        case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(op=ast.BitOr())):
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(op=ast.BitOr()) | ast.Subscript()):
             return name[0].isupper() and not name.isupper()
     return False
 

@@ -244,6 +244,7 @@ def test_an_unreliable_test_shows_nothing() -> None:
     assert weakest_of([None, *shown]) == shown[1]
     assert weakest_of([*shown, separating]) == separating
     assert weakest_of([*shown, test]) == test
+    assert weakest_of([shown[1], shown[1]._replace(given=(3,))]) == shown[1]  # of equal ones the first
     assert weakest_of([None]) is None
     assert (test.rows, test.dof, test.given, test.separated) == (40, 3.0, (2,), False)
 
@@ -291,6 +292,35 @@ def test_a_step_keeps_the_pairs_of_its_target_alone() -> None:
     kept.keep_pairs_of(x)
     assert [kept.get(x, target) for target in others] == before
     assert [kept.get(y, target) for target in others] == [None, None]
+
+
+def test_nothing_else_is_left_of_other_targets() -> None:
+    one, xs, log_alpha = np.ones(1), np.array([1], np.uint32), math.log(0.01)
+    which = np.zeros(1, np.int32)
+    separated, dependent, noted = Associations(), Associations(), Associations()
+    separated.note_subsets(SubsetResult(xs, one, one, -one, which + 2, which, [(2,)]), 3, log_alpha)
+    separated = pickle.loads(pickle.dumps(separated))  # it was looked through
+    dependent.note(1, 3, Outcome(1.0, 1.0, -20.0, reliable=True), ())
+    noted.note(1, 3, Outcome(1.0, 1.0, -10.0, reliable=True), ())
+    for store in (separated, noted):
+        store.keep_pairs_of(0)
+        assert store.get(1, 3) is None
+        before = dependent.get(1, 3)
+        dependent.merge(store)
+        assert dependent.get(1, 3) == before
+
+
+def test_a_store_of_known_tests() -> None:
+    dependent = DecidingTest(-7.0, 1.0, 1.0, True, None, (4,))
+    separated = dependent._replace(log_p=-1.0, separated=True)
+    store = Associations.of(3, {1: dependent, 2: separated})
+    assert [store.get(x, 3) for x in range(4)] == [None, dependent, separated, None]
+    assert [store.get(x, 1) for x in range(4)] == [None] * 4
+    for x in (1, 2):
+        store.note(x, 3, Outcome(1.0, 1.0, -5.0, reliable=True), ())
+    weaker = store.get(1, 3)
+    assert weaker is not None
+    assert (weaker.log_p, store.get(2, 3)) == (-5.0, separated)
 
 
 def test_what_a_screen_shows_in_the_core_is_what_its_answers_show() -> None:

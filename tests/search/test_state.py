@@ -320,6 +320,14 @@ class TestKnownDependents:
         assert self.search(excluded=[first]).known_dependents(0) == [second, *rest]
         assert self.search(excluded=[first]).known_dependents(0, second) == rest
 
+    def test_their_tests_are_associations(self) -> None:
+        search = self.search(fdr=RATE)
+        found = search.known_dependents(0)
+        assert found
+        for x in range(1, 7):
+            known = search.weakest_association(x, 0)
+            assert (None if known is None else known.log_p) == (self.test.test(x, 0).log_p if x in found else None)
+
     @pytest.mark.parametrize(
         "settings", [{"evidence": True}, {"keep_separations": True}, {"random_state": 1}, {"alpha": 0.01}]
     )
@@ -381,6 +389,18 @@ class TestProgress:
         search.poll()
         assert seen[2:] == [Progress("a", ("c",), 3, 1, 0.9)]
 
+    def test_a_step_reports_what_was_tested_before_it_too(self, clock: SimpleNamespace) -> None:
+        seen: list[Progress] = []
+        search = Search(Scripted({"ab": TOO_FEW_ROWS}), subject=A, progress=seen.append)
+        for x in (B, C, D):
+            search.ask(x, A)
+        clock.now = 1.0
+        search.step(("step", A), A, lambda: search.ask(E, A))
+        assert seen == [Progress("a", (), 3, 1, 0.9)]
+        clock.now = 2.0
+        search.poll()
+        assert seen[1:] == [Progress("a", (), 3, 1, 1.9)]
+
     def test_nobody_needs_to_listen(self, clock: SimpleNamespace) -> None:
         search = Search(Scripted())
         clock.now = 1.0
@@ -413,6 +433,19 @@ class TestBudgets:
         ask(search)
         with pytest.raises(BudgetSpent, match="max_tests"):
             ask(search)
+
+    def test_a_step_spends_what_was_left(self) -> None:
+        search = Search(Scripted({"af": TOO_FEW_ROWS}), budget=Budget(max_tests=4))
+        for x in (F, B, C):
+            search.ask(x, A)
+
+        def step() -> None:
+            search.ask(D, A)
+            with pytest.raises(BudgetSpent, match="max_tests"):
+                search.ask(E, A)
+
+        search.step(("step", A), A, step)
+        assert search.tally == Tally({0: 4}, {0: 1})
 
     def test_seconds_end_a_search(self) -> None:
         with pytest.raises(BudgetSpent, match="max_seconds"):
@@ -510,6 +543,16 @@ class TestSteps:
         without.step(("step", A), A, lambda: without.ask(B, A))
         assert without.weakest_association(B, A) is None
 
+    def test_the_weakest_associations_of_either_side(self) -> None:
+        search = Search(Scripted({"ab|c": 0.01, "ab|d": 0.02}), fdr=RATE)
+        assert search.weakest_of_sides(B, A) == []
+        search.ask(B, A, [C])
+        assert [test.given for test in search.weakest_of_sides(B, A)] == [(C,)]
+        assert [test.given for test in search.weakest_of_sides(A, B)] == [(C,)]
+        search.step(("step", B), B, lambda: search.ask(A, B, [D]))
+        assert [test.given for test in search.weakest_of_sides(B, A)] == [(C,), (D,)]
+        assert [test.given for test in search.weakest_of_sides(A, B)] == [(D,), (C,)]
+
     def test_a_search_about_one_variable_ends_at_steps_about_others(self) -> None:
         search, found = Search(Scripted()), []
         with search.only_steps_about(A):
@@ -552,6 +595,72 @@ class TestSteps:
         assert (len(test.asked), search.tally.performed) == (2, 0)
         assert step(search, C)
         assert (len(test.asked), search.tally.performed) == (2, 1)
+
+    def test_a_prepared_step_works_in_its_own_way(self) -> None:
+        """It has its part of the threads, and reports to whom prepares it."""
+        told: list[Progress] = []
+
+        def compute_each(work: Compute, items: Sequence[int], done: Callable[[int, Step[Any] | None], None]) -> None:
+            for x in items:
+                done(x, work(x, told.append))
+
+        @preparable
+        def step(search: Search, target: int) -> int:
+            search.ticked = -math.inf
+            search.ask(F, target)
+            return search.threads
+
+        seen: list[Progress] = []
+        search = Search(Scripted(), subject=A, threads=4, compute_each=compute_each, progress=seen.append)
+        search.ask(B, A)
+        search.ticked = math.inf
+        search.prepare(step, [B, C, D])
+        assert [one.tests for one in told] == [2, 2, 2]
+        assert [step(search, x) for x in (B, C, D)] == [2, 2, 2]
+        assert (search.threads, search.tally.performed) == (4, 4)
+
+
+class TestEvidenceOfSteps:
+    def test_a_step_of_another_search_tells_nothing_if_nobody_asked(self) -> None:
+        cache = StepCache()
+        first, second = (Search(Scripted(), subject=subject, cache=cache) for subject in (A, D))
+        for target in (B, C, B):
+            first.step(("step", target), target, lambda target=target: first.ask(E, target))
+        assert first.evidence_is_whole
+        assert second.evidence_is_whole
+        second.step(("step", B), B, never)
+        assert not second.evidence_is_whole
+
+    def test_tests_of_the_subject_in_steps_of_the_search_are_its_evidence(self) -> None:
+        search = Search(Scripted(), subject=A)
+        search.step(("step", B), B, lambda: search.ask(A, B, [D]))
+        search.reconcile_sides([B])
+        assert given_of(search, B, A) == (D,)
+
+    def test_a_step_has_the_evidence_about_its_target_for_the_search_about_it(self) -> None:
+        cache = StepCache(evidence_of=frozenset([B]))
+        first, second = (Search(Scripted(), subject=subject, cache=cache) for subject in (A, B))
+
+        def step() -> None:
+            first.ask(D, B, [E])
+            first.ask(B, C, [F])
+
+        first.step(("step", B), B, step)
+        first.reconcile_sides([C, D])
+        assert [given_of(first, x, A) for x in (C, D)] == [None, None]
+        second.step(("step", B), B, never)
+        second.reconcile_sides([C, D])
+        assert [given_of(second, x, B) for x in (C, D)] == [(F,), (E,)]
+        assert first.evidence_is_whole
+        assert second.evidence_is_whole
+
+    def test_a_step_that_asks_for_others_does_not_tell_all(self) -> None:
+        cache = StepCache(evidence_of=frozenset([B]))
+        first, second = (Search(Scripted(), subject=subject, cache=cache) for subject in (A, B))
+        first.step(("step", B), B, lambda: first.step(("step", C), C, lambda: first.ask(D, C)))
+        assert first.evidence_is_whole
+        second.step(("step", B), B, never)
+        assert not second.evidence_is_whole
 
 
 class TestStepsOfACheckpoint:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, cast
 
@@ -12,8 +12,8 @@ import pytest
 
 import serape
 from scripted import DEPENDENT, NO_DOF, TOO_FEW_ROWS, Scripted
-from serape.independence.outcomes import Tally
-from serape.independence.screens import CandidateGroups
+from serape.independence.outcomes import Candidates, Poll, Tally
+from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.knowledge import BoundKnowledge
 from serape.search import Search
 from serape.search.budget import Budget, BudgetSpent
@@ -51,6 +51,38 @@ class Rates(Levels):
         known = list(log_p)
         super().log_threshold(known, hypotheses)
         return FalseDiscoveryRate(self.level).log_threshold(known, hypotheses)
+
+
+class WithPart(Scripted):
+    """A test with a part of the rows: of it, p-values are written down too, by candidate."""
+
+    has_part = True
+
+    def __init__(self, part: Mapping[int, float]) -> None:
+        super().__init__()
+        self._part = part
+        self.part_asked: list[tuple[int, list[int], tuple[int, ...], float]] = []
+        """Target, candidates, conditioning set and largest p-value of each question."""
+
+    def clearly_dependent(
+        self,
+        target: int,
+        candidates: Candidates,
+        given: Sequence[int],
+        log_p: float,
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> ScreenResult | None:
+        """Note the question, and answer it."""
+        self._note("clearly_dependent", threads, poll)
+        self.part_asked.append((target, [int(x) for x in candidates], tuple(given), round(math.exp(log_p), 12)))
+        shown = [x for x in candidates if x in self._part and math.log(self._part[x]) <= log_p]
+        if not shown:
+            return None
+        found = np.log([self._part[x] for x in shown])
+        one = np.ones(len(shown))
+        return ScreenResult(np.array(shown, np.uint32), tuple(given), -2 * found, one, one > 0, found)
 
 
 def by_steps(test: Scripted, levels: Levels, **settings: Any) -> Search:
@@ -241,6 +273,13 @@ class TestScreens:
         ranked, independent = search.ranked_split(A, [F, E, D, C, B])
         assert (ranked, independent.tolist()) == ([C, F, E], [D, B])
 
+    def test_required_neighbours_do_not_make_skipped_tests_independence(self) -> None:
+        p = {"ab": NO_DOF, "ac": 0.5, "ad": TOO_FEW_ROWS, "ae": 0.6}
+        search = Search(Scripted(p), knowledge=BoundKnowledge(required=[(A, E)]))
+        dependent, independent = search.partition(A, [B, C, D, E, F])
+        assert (dependent.xs.tolist(), independent.tolist()) == ([E, F], [C])
+        assert [search.separating_set(x, A) for x in (B, C, D)] == [None, (), None]
+
     def test_ties_are_broken_by_position_or_at_random(self) -> None:
         assert Search(Scripted()).dependents(A, [E, C, B, D]) == [B, C, D, E]
         search = Search(Scripted({"ab": 0.5, "af": 0.01}), random_state=2)
@@ -288,6 +327,56 @@ class TestStrongest:
         (note,) = search.notes
         assert "the most informative candidate, 'b', is independent" in note
         assert "2 less informative ones are dependent" in note
+
+
+class TestPart:
+    """What a part of the rows shows clearly is not asked of all rows."""
+
+    def test_the_strongest_of_those_that_it_shows(self) -> None:
+        test = WithPart({B: 1e-8, C: 1e-9, D: 1e-9})
+        search = Search(test, threads=3, fdr=RATE)
+        assert search.strongest(A, [F, B, D, C], [E]) == D
+        assert test.part_asked == [(A, [F, B, D, C], (E,), 0.05 / 1000)]
+        assert (test.called, test.polls, test.asked) == ([("clearly_dependent", 3)], [search.poll], [])
+        assert search.tally == Tally({1: 3})
+        assert [given_of(search, x, A) for x in (B, C, D, F)] == [(E,), (E,), (E,), None]
+        assert search.weakest_association(B, A) is not None
+        random = Search(test, random_state=1)
+        assert {random.strongest(A, [F, B, D, C], [E]) for _ in range(40)} == {C, D}
+
+    def test_it_must_show_a_p_far_below_the_level(self) -> None:
+        test = WithPart({B: 0.051 / 1000, C: 1e-9})
+        search = Search(test)
+        assert search.strongest(A, [B], [E]) == B
+        assert test.asked == [(B, A, (E,))]
+        assert search.strongest(A, [B, C]) == C
+        assert search.tally == Tally({1: 1, 0: 1})
+        steps = WithPart({B: 0.011 / 1000, C: 0.009 / 1000})
+        levels = Levels(0.01)
+        assert by_steps(steps, levels).strongest(A, [B, C]) == C
+        assert (steps.part_asked, levels.asked) == ([(A, [B, C], (), 0.01 / 1000)], [([], 5)])
+        assert steps.asked == []
+
+    def test_it_is_not_asked_where_all_rows_must_decide(self) -> None:
+        test = WithPart({B: 1e-9, C: 1e-9})
+        assert Search(test, decide_on_part=False).strongest(A, [C, B], [E]) == C
+        assert Search(test).strongest(A, [C, B], [E], rank="information") == C
+        search = Search(test, max_conditioning=1)
+        assert search.strongest(A, [C, B], [D, E]) is None
+        assert search.tally == Tally({}, {2: 2})
+        assert test.part_asked == []
+        without = WithPart({B: 1e-9})
+        without.has_part = False
+        assert Search(without).strongest(A, [C, B]) == C
+        assert without.part_asked == []
+
+    def test_it_shows_members_of_a_search_with_a_rate_by_steps(self) -> None:
+        test = WithPart({B: 1e-9})
+        search = by_steps(test, Levels(0.01))
+        found = [search.ask(B, A, [C]), search.ask(C, A, [B])]
+        assert [one and round(one.p, 12) for one in found] == [1e-9, DEPENDENT]
+        assert test.asked == [(C, A, (B,))]
+        assert test.part_asked == [(A, [B], (C,), 0.01 / 1000), (A, [C], (B,), 0.01 / 1000)]
 
 
 class TestFirstDependent:
@@ -390,8 +479,25 @@ class TestRatesByStep:
         assert search.strongest(A, [D], [B, C]) == found
         assert [x for x, _, given in test.asked if len(given) == 1] == asked
         assert search.separating_set(A, B) == ((C,) if first > 0.05 else None)
-        search.strongest(A, [D], [B, C])  # nothing is tested again
+        search.strongest(A, [D], [B, C])  # nothing is tested or counted again
         assert [x for x, _, given in test.asked if len(given) == 1] == asked
+        assert search.tally == Tally({2: 2, 1: len(asked)})
+
+    def test_members_are_not_tested_for_a_candidate_that_depends_anyway(self) -> None:
+        test = Scripted({"ad|bc": 0.01})
+        assert by_steps(test, Levels(0.01)).strongest(A, [D], [B, C]) == D
+        assert test.asked == [(D, A, (B, C))]
+
+    def test_members_are_tested_for_a_candidate_at_the_highest_level(self) -> None:
+        class Two(Levels):
+            def log_threshold(self, log_p: Iterable[float], hypotheses: int) -> float:
+                known = list(log_p)
+                super().log_threshold(known, hypotheses)
+                return math.log(0.02 if min(known) < math.log(0.005) else self.level)
+
+        test = Scripted({"ad|bc": 0.02})
+        assert by_steps(test, Two(0.01)).strongest(A, [D], [B, C]) == D
+        assert test.asked == [(D, A, (B, C)), (B, A, (C,))]
 
     def test_an_unreliable_test_of_a_member_separates_nothing(self) -> None:
         """Though it may have a p."""
