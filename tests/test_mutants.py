@@ -16,6 +16,7 @@ from mutation.mutant import Mutant
 CODE = '''
 """Docstring."""
 Number = int | float
+Pair = tuple[Number, Number]
 
 @decorated(strict=True)
 def f(a: int = 2, *, b: bool = False) -> list[int]:
@@ -32,7 +33,7 @@ WANTED = {
     "if True:", "if False:", "if a <= 2 and (not b):", "if a < 2 or not b:", "if not b:", "if a < 2:",
     "", "(no with)", "a -= 1", "a += 2", "held.value = max(a, 1.5)", "held.value = min(a, 3.0)", "return None",
 }  # fmt: skip
-UNWANTED = ("Number", "strict", "Docstring", "a + 2", "a - 1")
+UNWANTED = ("Number", "Pair", "strict", "Docstring", "a + 2", "a - 1")
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_a_change_is_compiled_and_nothing_else_changes(drawn: list[Mutant], tmp_
         assert python_code.compiled(path, mutant).co_filename == str(path)
     assert path.read_text() == CODE
     first = next(mutant for mutant in drawn if mutant.after == "a += 2")
-    assert first.lines == range(11, 12)
+    assert first.lines == range(12, 13)
 
 
 def test_the_same_change_at_two_places_is_two_mutants(tmp_path: Path) -> None:
@@ -192,7 +193,7 @@ def test_a_survivor_that_is_not_listed_is_counted(drawn: list[Mutant], capsys: p
     assert report("code.py", drawn, outcomes, {alive.key: "A reason."}) == 0
     capsys.readouterr()
     assert report("code.py", drawn, outcomes, {}) == 1
-    assert "code.py:11 in f\n  - a += 1\n  + a += 2" in capsys.readouterr().out
+    assert "code.py:12 in f\n  - a += 1\n  + a += 2" in capsys.readouterr().out
     outcomes["code.py", alive.key] = "killed"
     assert report("code.py", drawn, outcomes, {alive.key: "A reason."}) == 1  # it is no equivalent
 

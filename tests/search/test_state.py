@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -625,7 +626,7 @@ class TestEvidenceOfSteps:
         cache = StepCache()
         first, second = (Search(Scripted(), subject=subject, cache=cache) for subject in (A, D))
         for target in (B, C, B):
-            first.step(("step", target), target, lambda target=target: first.ask(E, target))
+            first.step(("step", target), target, partial(first.ask, E, target))
         assert first.evidence_is_whole
         assert second.evidence_is_whole
         second.step(("step", B), B, never)
