@@ -140,7 +140,10 @@ def test_a_result_shows_its_members_and_their_tests() -> None:
     assert "by hiton-mb with g2" in Reader(found._repr_html_()).text
 
 
-def test_no_search_for_the_sake_of_a_display() -> None:
+def test_no_search_for_the_sake_of_a_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = serape.blankets(clinic(500), ["HeartDisease", "Age"], algorithm="hpc")["HeartDisease"]
+    assert "statistic" in Reader(kept._repr_html_()).cells[0]
+    monkeypatch.setattr("serape.questions.kept_evidence.MAX_BYTES", 0)  # no room
     found = serape.blankets(clinic(500), ["HeartDisease", "Age"], algorithm="hpc")["HeartDisease"]
     assert not found.trace.at_hand
     assert Reader(found._repr_html_()).cells[0] == ["variable", "role"]
