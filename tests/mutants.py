@@ -51,7 +51,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "questions/discoveries.py": ("tests/questions/test_false_discoveries.py", "tests/questions/test_fdr.py"),
     "questions/deciding.py": (
         "tests/questions/test_what_decides.py", "tests/questions/test_false_discoveries.py",
-        "tests/questions/test_deciding.py", "tests/questions/test_fdr.py",
+        "tests/questions/test_deciding.py", "tests/questions/test_fdr.py", "tests/questions/test_kept_evidence.py",
     ),
     "search/discoveries.py": ("tests/search/test_discoveries.py", "tests/questions/test_fdr.py"),
     "questions/checkpoint.py": (

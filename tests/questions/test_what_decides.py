@@ -165,6 +165,19 @@ def test_a_separation_does_not_decide_on_a_member() -> None:
     assert decided(search, Answer(blanket=[B])) == {"b": (0.03, "d")}
 
 
+@pytest.mark.parametrize(("reconciled", "expected"), [(None, (0.01, "")), ([], (0.5, "c")), ([B], (0.01, ""))])
+def test_the_other_side_decides_where_it_agrees_with_the_answer(
+    reconciled: list[int] | None, expected: tuple[float, str]
+) -> None:
+    """Only where the sides are to be reconciled, and with these members."""
+    search = searched({"ba": 0.01, "ab|c": 0.5}, subject=A)
+    deciding = Deciding(search, A, Answer(), NO_RATE, by_subsets=False, reconciled=reconciled)
+    deciding.settle()
+    latest = search.log(A).latest(B)
+    assert latest is not None
+    assert (round(latest.outcome.p, 9), "".join("abcdefgh"[z] for z in latest.given)) == expected
+
+
 def test_what_a_rate_judged_decides() -> None:
     """Also on what it leaves out, whatever separates that."""
     search = searched({"ba|c": 0.5, "ba|d": 0.01, "ca": 0.01}, fdr=RATE)

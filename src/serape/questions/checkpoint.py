@@ -273,7 +273,7 @@ class Checkpoint:
         found = {}
         for name, (written, separated) in line["weakest"].items():
             x = self._index[name]
-            _require(x != target and type(separated) is bool)
+            _require(type(separated) is bool)
             test = self._read_test(written, {target, x})
             if test is None:
                 raise ValueError
