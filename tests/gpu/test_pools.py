@@ -15,6 +15,21 @@ from serape.independence import device_pools
 from serape.parallel import marginals
 
 
+@pytest.fixture
+def answered(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return how many pools the device has answered, call by call."""
+    counts: list[int] = []
+    ask = pools.grow_pools
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        found = ask(*arguments, **options)
+        counts.append(int((found.sizes >= 0).sum()))
+        return found
+
+    monkeypatch.setattr(device_pools, "grow_pools", counted)
+    return counts
+
+
 @pytest.mark.parametrize(
     ("levels", "settings"),
     [
@@ -27,18 +42,13 @@ from serape.parallel import marginals
 @pytest.mark.parametrize("fdr", [None, 0.2])
 @pytest.mark.usefixtures("on_device")
 def test_hiton_finds_the_same(
-    fdr: float | None, monkeypatch: pytest.MonkeyPatch, levels: tuple[int, ...], settings: Any
+    fdr: float | None,
+    answered: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+    levels: tuple[int, ...],
+    settings: Any,
 ) -> None:
     monkeypatch.setattr(marginals, "MAX_SHARED", 0)  # as in large tables
-    answered: list[int] = []
-    ask = pools.grow_pools
-
-    def counted(*arguments: Any, **options: Any) -> Any:
-        found = ask(*arguments, **options)
-        answered.append(int((found.sizes >= 0).sum()))
-        return found
-
-    monkeypatch.setattr(device_pools, "grow_pools", counted)
     table = categorical(np.random.default_rng(3), 22, 200, levels)
     found = [
         serape.skeleton(table, algorithm="hiton-pc", engine=engine, **{"alpha": 0.05, "fdr": fdr, **settings})
@@ -64,19 +74,12 @@ def test_pools_that_are_too_large_are_left_to_the_core(fdr: float | None, monkey
 
 
 @pytest.mark.usefixtures("on_device")
-def test_long_lists_of_those_who_joined_are_left_to_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_lists_of_those_who_joined_are_left_to_the_core(
+    answered: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Only for the weakest associations: the pools are known without them."""
     monkeypatch.setattr(marginals, "MAX_SHARED", 0)
     monkeypatch.setattr(pools, "_MAX_JOINED", 2)
-    answered: list[int] = []
-    ask = pools.grow_pools
-
-    def counted(*arguments: Any, **options: Any) -> Any:
-        found = ask(*arguments, **options)
-        answered.append(int((found.sizes >= 0).sum()))
-        return found
-
-    monkeypatch.setattr(device_pools, "grow_pools", counted)
     table = categorical(np.random.default_rng(3), 22, 200, (2, 3))
     for fdr in (None, 0.2):
         found = [serape.skeleton(table, "hiton-pc", alpha=0.05, fdr=fdr, engine=engine) for engine in ("cpu", "gpu")]
