@@ -97,6 +97,8 @@ class TestRepeated:
         skeleton = ("stability", patients, "--finds", "skeleton", "--rule", "or", "--draws", "2", "--json")
         content = json.loads(run(capsys, *skeleton)[1])
         assert content["edges"] == list(serape.stability(patients, finds="skeleton", rule="or", draws=2).records)
+        code, _, err = run(capsys, *skeleton, "--ess", "3")
+        assert (code, "--ess 3.0 has no effect with --finds skeleton" in err) == (2, True)
 
     def test_nothing_found(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         path = tmp_path / "noise.csv"
@@ -132,7 +134,7 @@ class TestRepeated:
         assert options[0].strip("-") in err
 
     def test_the_target_of_a_question(self, capsys: pytest.CaptureFixture[str], patients: str) -> None:
-        assert run(capsys, "stability", patients)[2] == (
+        assert run(capsys, "stability", "none.csv")[2] == (  # before data are read
             "serape: --finds blanket is about a column; name it with --target\n"
         )
         code, _, err = run(capsys, "stability", patients, "--finds", "skeleton", "-t", "HeartDisease")

@@ -68,12 +68,30 @@ class TestStructure:
         code, _, err = run(capsys, "network", asia, "--knowledge", str(path))
         assert (code, "both required" in err) == (2, True)
 
-    def test_refuses_before_it_searches(self, capsys: pytest.CaptureFixture[str], asia: str, tmp_path: Path) -> None:
+    def test_options_of_the_question(self, capsys: pytest.CaptureFixture[str], asia: str) -> None:
+        asked = ("network", asia, "--algorithm", "mmhc", "--rule", "and", "--ess", "3", "--json")
+        found = json.loads(run(capsys, *asked)[1])
+        expected = serape.network(asia, "mmhc", rule="and", equivalent_sample_size=3.0)
+        assert found["total"] == expected.total != serape.network(asia, "mmhc", rule="and").total
+        assert found["options"] == expected.options
+        assert found["options"]["rule"] == "and"
+
+    def test_refuses_before_it_searches(
+        self, capsys: pytest.CaptureFixture[str], asia: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(serape, "network", lambda *_, **__: pytest.fail("it searches"))
         code, out, err = run(capsys, "network", asia, "--picture", str(tmp_path / "net.gif"))
         assert (code, out) == (2, "")
         assert ".png, .svg or .pdf" in err
         code, out, err = run(capsys, "network", asia, "--knowledge", str(tmp_path / "none.json"))
         assert (code, out) == (2, "")
+        code, out, err = run(capsys, "network", asia, "--truth", "sachs")
+        assert (code, out) == (2, "")
+        assert "--truth sachs and the table have different variables; both must have the same" in err
+        code, out, err = run(capsys, "network", "none.csv", "--truth", "nowhere")
+        assert (code, "nowhere" in err) == (2, True)
+        code, out, err = run(capsys, "network", "none.csv", "--bif", "nowhere/net.bif")
+        assert (code, "there is no folder nowhere" in err) == (1, True)
 
 
 def test_region(capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path) -> None:
