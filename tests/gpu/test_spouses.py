@@ -105,7 +105,7 @@ def test_separations_of_a_pool_are_those_of_the_core(
 
 def test_searches_ask_the_device(device: Device, random: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    kernel = answering.DEVICE["planes", "subsets"]
+    kernel = answering.ELSEWHERE["planes", "subsets"]
 
     def counted(test: G2, planes: DevicePlanes, query: SubsetQuery, **options: Any) -> Any:
         asked.append(query.target)
@@ -113,7 +113,7 @@ def test_searches_ask_the_device(device: Device, random: np.random.Generator, mo
 
     monkeypatch.setattr(answering, "LARGE_POOL", 2)
     monkeypatch.setattr(
-        answering, "DEVICE", {**answering.DEVICE, ("planes", "subsets"): replace(kernel, answer=counted)}
+        answering, "ELSEWHERE", {**answering.ELSEWHERE, ("planes", "subsets"): replace(kernel, answer=counted)}
     )
     core, ours = both(device, binary(random, 60, 300), "adjusted", "dof")
     found = [de_pcs(Search(test, alpha=0.05), 0)[0] for test in (core, ours)]
