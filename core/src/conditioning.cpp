@@ -326,11 +326,9 @@ void Conditioning::make(std::size_t begin, std::span<const Feature> which, std::
         for (std::size_t degree = 1; degree < std::min(highest_, polynomials.size()); ++degree) {
             const ResidualTest::Polynomial& made = polynomials[degree];
             const double* const last = powers[k * highest_ + degree - 1];
-            const double* const before = degree > 1 ? powers[k * highest_ + degree - 2] : nullptr;
-            double* const next = powers[k * highest_ + degree];
-            for (std::size_t r = 0; r < panel_rows; ++r) {
-                next[r] = ((first[r] - made.shift) * last[r] - made.back * (before ? before[r] : 1.0)) * made.scale;
-            }
+            const double* const before = degree > 1 ? powers[k * highest_ + degree - 2] : constant_panel.data();
+            kernels().next_polynomial(first, last, before, made.shift, made.back, made.scale, panel_rows,
+                                      powers[k * highest_ + degree]);
         }
     }
     out.resize(which.size());
@@ -352,18 +350,12 @@ void Conditioning::make(std::size_t begin, std::span<const Feature> which, std::
                 break;
             }
             case Feature::Kind::power: {
-                const double* const power = powers[feature.a * highest_ + feature.b - 1];
-                for (std::size_t r = 0; r < panel_rows; ++r) {
-                    column[r] = power[r] * root[r];
-                }
+                kernels().multiply(powers[feature.a * highest_ + feature.b - 1], root, panel_rows, column);
                 break;
             }
             case Feature::Kind::product: {
-                const double* const one = powers[feature.a * highest_];
-                const double* const other = powers[feature.b * highest_];
-                for (std::size_t r = 0; r < panel_rows; ++r) {
-                    column[r] = one[r] * other[r] * root[r];
-                }
+                kernels().multiply(powers[feature.a * highest_], powers[feature.b * highest_], panel_rows, column);
+                kernels().multiply(column, root, panel_rows, column);
                 break;
             }
         }
@@ -416,14 +408,7 @@ void Conditioning::add_cell_sums(std::size_t begin, const double* columns, std::
         kernels().panel_products(columns, count, root, 1, panel_rows, panel_rows, sums, padded_cells_);
         return;
     }
-    const std::uint32_t* const cell = cell_.data() + begin;
-    for (std::size_t k = 0; k < count; ++k) {
-        const double* const column = columns + k * panel_rows;
-        double* const out = sums + k * padded_cells_;
-        for (std::size_t r = 0; r < panel_rows; ++r) {
-            out[cell[r]] += column[r] * root[r];
-        }
-    }
+    kernels().panel_cell_sums(cell_.data() + begin, root, columns, count, panel_rows, panel_rows, sums, padded_cells_);
 }
 
 double Conditioning::mean_part(const double* coordinates) const {
@@ -482,18 +467,16 @@ void Conditioning::subtract(const Fit& fit, std::size_t begin, const Panel& feat
 
 void Conditioning::subtract_means(const Fit& fit, std::size_t begin, double* columns) const {
     const double* const root = test_.root_weights() + begin;
+    if (!cell_.empty()) {
+        kernels().panel_subtract_means(columns, fit.count, cell_.data() + begin, fit.means.data(), padded_cells_, root,
+                                       panel_rows, panel_rows);
+        return;
+    }
     for (std::size_t j = 0; j < fit.count; ++j) {
+        const double mean = fit.means[j * padded_cells_];
         double* const column = columns + j * panel_rows;
-        const double* const means = fit.means.data() + j * padded_cells_;
-        if (cell_.empty()) {
-            for (std::size_t r = 0; r < panel_rows; ++r) {
-                column[r] -= means[0] * root[r];
-            }
-        } else {
-            const std::uint32_t* const cell = cell_.data() + begin;
-            for (std::size_t r = 0; r < panel_rows; ++r) {
-                column[r] -= means[cell[r]] * root[r];
-            }
+        for (std::size_t r = 0; r < panel_rows; ++r) {
+            column[r] -= mean * root[r];
         }
     }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 #include "serape/aligned.hpp"
@@ -9,6 +10,13 @@
 #include "serape/residual_test.hpp"
 
 namespace serape {
+
+// A polynomial of degree 0.
+alignas(64) inline constexpr std::array<double, panel_rows> constant_panel = [] {
+    std::array<double, panel_rows> ones{};
+    ones.fill(1.0);
+    return ones;
+}();
 
 class Panel {
   public:

@@ -1,6 +1,7 @@
 #include "residuals.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -160,17 +161,15 @@ void Residuals::make_curves(std::size_t begin, const Panel& features, Panel& fit
             first[r] = std::clamp(-first[r] * bend.to_spread_1 * inverse[r], -4.0, 4.0);
         }
         // Hermite polynomials, as of the numbers in Z.
-        double last[panel_rows], before[panel_rows];
-        std::copy_n(first, panel_rows, last);
-        std::fill_n(before, panel_rows, 1.0);
+        alignas(64) std::array<std::array<double, panel_rows>, 3> kept;  // of the last degrees
+        const double* before = constant_panel.data();
+        const double* last = first;
         for (int degree = 2; degree <= bend.degrees; ++degree, out += panel_rows) {
             const double back = std::sqrt(degree - 1.0), over = 1.0 / std::sqrt(static_cast<double>(degree));
-            for (std::size_t r = 0; r < panel_rows; ++r) {
-                const double next = (first[r] * last[r] - back * before[r]) * over;
-                before[r] = last[r];
-                last[r] = next;
-                out[r] = next * root[r];
-            }
+            double* const next = kept[static_cast<std::size_t>(degree) % kept.size()].data();
+            kernels().next_polynomial(first, last, before, 0.0, back, over, panel_rows, next);
+            kernels().multiply(next, root, panel_rows, out);
+            before = std::exchange(last, next);
         }
     }
 }
