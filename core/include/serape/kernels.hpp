@@ -116,6 +116,10 @@ struct Kernels {
     void (*panel_subtract_means)(double* columns, std::size_t count, const std::uint32_t* cell, const double* means,
                                  std::size_t mean_stride, const double* root, std::size_t rows, std::size_t stride);
 
+    // out += Σ columns[k]², row by row; `rows` is a multiple of 8.
+    void (*panel_add_squares)(const double* columns, std::size_t count, std::size_t rows, std::size_t stride,
+                              double* out);
+
     // out = ((first − shift) · last − back · before) · scale, row by row; `rows` is a multiple of 8.
     void (*next_polynomial)(const double* first, const double* last, const double* before, double shift, double back,
                             double scale, std::size_t rows, double* out);

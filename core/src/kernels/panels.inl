@@ -154,6 +154,18 @@ void panel_subtract_means(double* columns, std::size_t count, const std::uint32_
     }
 }
 
+void panel_add_squares(const double* columns, std::size_t count, std::size_t rows, std::size_t stride, double* out) {
+    using Eight = SERAPE_VECTOR(double, 8);
+    for (std::size_t r = 0; r < rows; r += 8) {
+        Eight sum = *reinterpret_cast<const Eight*>(out + r);
+        for (std::size_t k = 0; k < count; ++k) {
+            const Eight value = *reinterpret_cast<const Eight*>(columns + k * stride + r);
+            sum += value * value;
+        }
+        *reinterpret_cast<Eight*>(out + r) = sum;
+    }
+}
+
 void next_polynomial(const double* first, const double* last, const double* before, double shift, double back,
                      double scale, std::size_t rows, double* out) {
     using Eight = SERAPE_VECTOR(double, 8);
