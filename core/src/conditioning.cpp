@@ -349,9 +349,9 @@ void Conditioning::multiply_pending(std::vector<double>& products, Coordinates& 
     const std::size_t many = order.size();
     for (std::size_t i = 0; i < all; ++i) {
         const bool lacks_sums = i >= known && std::isnan(sums[i - known][0]);
-        const bool is_needed = std::any_of(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(many), [&](auto m) {
-            return m >= known ? lacks(i, m - known) : i >= known && lacks(m, i - known);
-        });
+        const bool is_needed =
+            std::any_of(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(many),
+                        [&](auto m) { return m >= known ? lacks(i, m - known) : i >= known && lacks(m, i - known); });
         if (chosen[i] == 0 && (lacks_sums || is_needed)) {
             order.push_back(i);
         }
@@ -501,7 +501,8 @@ void Conditioning::add_cell_sums(std::size_t begin, const double* columns, std::
         kernels().panel_products(columns, count, root, 1, panel_rows, panel_stride, sums, padded_cells_);
         return;
     }
-    kernels().panel_cell_sums(cell_.data() + begin, root, columns, count, panel_rows, panel_stride, sums, padded_cells_);
+    kernels().panel_cell_sums(cell_.data() + begin, root, columns, count, panel_rows, panel_stride, sums,
+                              padded_cells_);
 }
 
 double Conditioning::mean_part(const double* coordinates) const {
@@ -561,8 +562,8 @@ void Conditioning::subtract(const Fit& fit, std::size_t begin, const Panel& feat
 void Conditioning::subtract_means(const Fit& fit, std::size_t begin, double* columns) const {
     const double* const root = test_.root_weights() + begin;
     if (!cell_.empty()) {
-        kernels().panel_subtract_means(columns, fit.count, cell_.data() + begin, fit.means.data(), padded_cells_, root,
-                                       panel_rows, panel_stride);
+        kernels().panel_subtract_means(columns, fit.count, cell_.data() + begin, cells(), fit.means.data(),
+                                       padded_cells_, root, panel_rows, panel_stride);
         return;
     }
     for (std::size_t j = 0; j < fit.count; ++j) {
@@ -696,8 +697,7 @@ void Conditioning::weigh(std::size_t begin, const Panel& features) {
     alignas(64) std::array<double, panel_rows> squares{};
     kernels().panel_add_squares(moderated_[0], moderators_.size(), panel_rows, panel_stride, squares.data());
     for (std::size_t r = 0; r < size; ++r) {
-        moderators_fourth_ +=
-            squares[r] * squares[r] * test_.root_weight(begin + r) * test_.root_weight(begin + r);
+        moderators_fourth_ += squares[r] * squares[r] * test_.root_weight(begin + r) * test_.root_weight(begin + r);
     }
 }
 

@@ -49,9 +49,9 @@ class FeatureProducts {
     void forget();
 
     std::mutex changing_;
-    std::map<std::vector<std::uint32_t>, std::size_t> divisions_;  // numbered from 1 on
-    std::map<Place, std::size_t> numbers_;                         // of features
-    std::vector<double> products_;                                 // lower triangle, by row
+    std::map<std::vector<std::uint32_t>, std::size_t> divisions_;     // numbered from 1 on
+    std::map<Place, std::size_t> numbers_;                            // of features
+    std::vector<double> products_;                                    // lower triangle, by row
     std::map<std::array<std::size_t, 2>, std::vector<double>> sums_;  // by division and feature
     std::size_t sums_kept_ = 0;
 };

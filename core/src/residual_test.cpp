@@ -218,8 +218,7 @@ void compare(const ResidualTest& test, std::uint32_t target, std::span<const std
             given.end_weighing();
         }
     };
-    pass(
-        Raw::base, [](const Pair&) { return true; }, [&](Pair& pair) { pair.comparison.add_base(block); });
+    pass(Raw::base, [](const Pair&) { return true; }, [&](Pair& pair) { pair.comparison.add_base(block); });
     for (Residuals* const of_y : new_targets) {
         of_y->end_first();
     }

@@ -112,9 +112,10 @@ struct Kernels {
     void (*panel_cell_sums)(const std::uint32_t* cell, const double* root, const double* columns, std::size_t count,
                             std::size_t rows, std::size_t stride, double* sums, std::size_t sum_stride);
 
-    // columns[k][r] −= means[k · mean_stride + cell[r]] · root[r].
-    void (*panel_subtract_means)(double* columns, std::size_t count, const std::uint32_t* cell, const double* means,
-                                 std::size_t mean_stride, const double* root, std::size_t rows, std::size_t stride);
+    // columns[k][r] −= means[k · mean_stride + cell[r]] · root[r]; `rows` is a multiple of 8, `mean_stride` of 16.
+    void (*panel_subtract_means)(double* columns, std::size_t count, const std::uint32_t* cell, std::size_t cells,
+                                 const double* means, std::size_t mean_stride, const double* root, std::size_t rows,
+                                 std::size_t stride);
 
     // out += Σ columns[k]², row by row; `rows` is a multiple of 8.
     void (*panel_add_squares)(const double* columns, std::size_t count, std::size_t rows, std::size_t stride,

@@ -11,8 +11,8 @@ constexpr std::size_t panel_tile = 2;
 inline __m256d added_up(__m512d a, __m512d b, __m512d c, __m512d d) {
     const __m512d first = _mm512_add_pd(_mm512_shuffle_f64x2(a, b, 0x44), _mm512_shuffle_f64x2(a, b, 0xee));
     const __m512d second = _mm512_add_pd(_mm512_shuffle_f64x2(c, d, 0x44), _mm512_shuffle_f64x2(c, d, 0xee));
-    const __m512d pairs = _mm512_add_pd(_mm512_shuffle_f64x2(first, second, 0x88),
-                                        _mm512_shuffle_f64x2(first, second, 0xdd));
+    const __m512d pairs =
+        _mm512_add_pd(_mm512_shuffle_f64x2(first, second, 0x88), _mm512_shuffle_f64x2(first, second, 0xdd));
     const __m512i even = _mm512_setr_epi64(0, 2, 4, 6, 0, 2, 4, 6), odd = _mm512_setr_epi64(1, 3, 5, 7, 1, 3, 5, 7);
     return _mm256_add_pd(_mm512_castpd512_pd256(_mm512_permutexvar_pd(even, pairs)),
                          _mm512_castpd512_pd256(_mm512_permutexvar_pd(odd, pairs)));
@@ -137,14 +137,32 @@ inline void sums_in_tile(const std::uint32_t* cell, const double* root, const do
 }
 
 void panel_cell_sums(const std::uint32_t* cell, const double* root, const double* columns, std::size_t count,
-                std::size_t rows, std::size_t stride, double* sums, std::size_t sum_stride) {
+                     std::size_t rows, std::size_t stride, double* sums, std::size_t sum_stride) {
     each_tile(count, [&]<class Size>(std::size_t k, Size) {
         sums_in_tile<Size::value>(cell, root, columns + k * stride, rows, stride, sums + k * sum_stride, sum_stride);
     });
 }
 
-void panel_subtract_means(double* columns, std::size_t count, const std::uint32_t* cell, const double* means,
-                          std::size_t mean_stride, const double* root, std::size_t rows, std::size_t stride) {
+void panel_subtract_means(double* columns, std::size_t count, const std::uint32_t* cell,
+                          [[maybe_unused]] std::size_t cells, const double* means, std::size_t mean_stride,
+                          const double* root, std::size_t rows, std::size_t stride) {
+#if defined(SERAPE_AVX512)
+    if (cells <= 16) {  // the means of all cells are in two registers
+        for (std::size_t k = 0; k < count; ++k) {
+            double* const column = columns + k * stride;
+            const __m512d first = _mm512_loadu_pd(means + k * mean_stride);
+            const __m512d second = _mm512_loadu_pd(means + k * mean_stride + 8);
+            for (std::size_t r = 0; r < rows; r += 8) {
+                const __m512i of_row =
+                    _mm512_cvtepu32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cell + r)));
+                const __m512d mean = _mm512_permutex2var_pd(first, of_row, second);
+                const __m512d part = _mm512_mul_pd(mean, _mm512_loadu_pd(root + r));
+                _mm512_storeu_pd(column + r, _mm512_sub_pd(_mm512_loadu_pd(column + r), part));
+            }
+        }
+        return;
+    }
+#endif
     for (std::size_t k = 0; k < count; ++k) {
         double* const column = columns + k * stride;
         const double* const mean = means + k * mean_stride;
