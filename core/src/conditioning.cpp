@@ -1,7 +1,9 @@
 #include "conditioning.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
@@ -15,8 +17,15 @@ constexpr std::size_t max_moderating_levels = 8;  // of a category
 constexpr double max_condition = 1e7;             // of features' products, beyond which their factor is refined
 
 constexpr std::uint32_t unnumbered = ~std::uint32_t{0};
-constexpr std::uint32_t no_feature = ~std::uint32_t{0};
 constexpr std::size_t some_cells = 256;  // whose means stay in the cache
+
+// Puts the value of each row into one of some columns.
+template <class Code>
+void scatter(const Code* codes, const std::uint32_t* column, const double* values, double* out) {
+    for (std::size_t r = 0; r < panel_rows; ++r) {
+        out[column[codes[r]] * panel_stride + r] = values[r];
+    }
+}
 
 std::size_t padded(std::size_t count) {
     return (count + 15) / 16 * 16;
@@ -111,7 +120,6 @@ Conditioning::Conditioning(const ResidualTest& test, std::span<const std::uint32
     rows_left_ = test.effective_rows() - static_cast<double>(cells() + features_.size());
     refine();
     moderate(numbers, categories);
-    weigh();
 }
 
 // Numbers the cells of the categories, and adds indicators of those that do not divide the rows.
@@ -128,6 +136,10 @@ void Conditioning::divide(const std::vector<std::uint32_t>& categories) {
             DividedRows by_one = divide_rows(test_, std::span(&categories[divides], 1));
             cell = std::move(by_one.cell);
             count = by_one.count;
+        }
+        divided_by_ = categories;
+        if (divides < categories.size()) {
+            divided_by_ = {categories[divides]};
         }
         cell_ = std::move(cell);
         cell_rows_.assign(count, 0.0);
@@ -233,23 +245,10 @@ void Conditioning::add_pending() {
     if (pending_.empty()) {
         return;
     }
-    const std::size_t known = features_.size(), some = pending_.size(), all = known + some;
-    std::vector<Feature> both(features_);
-    both.insert(both.end(), pending_.begin(), pending_.end());
-    const std::vector<OneOfRow> sparse = sparse_among(both);
-    std::vector<double> products(all * some, 0.0);
+    const std::size_t known = features_.size(), some = pending_.size();
+    std::vector<double> products((known + some) * some);
     Coordinates coordinates(some, padded_cells_);
-    Panel powers, made;
-    for (std::size_t begin = 0; begin < test_.stride(); begin += panel_rows) {
-        make(begin, both, sparse, powers, made);
-        add_products(made[0], known, made[known], some, products.data(), some);
-        for (std::size_t first = 0; first < some; first += 8) {  // the upper half
-            const std::size_t count = std::min<std::size_t>(some - first, 8);
-            add_products(made[known + first], count, made[known + first], some - first,
-                         products.data() + (known + first) * some + first, some);
-        }
-        add_cell_sums(begin, made[known], some, coordinates[0]);
-    }
+    multiply_pending(products, coordinates);
     std::vector<double> before(some);  // squared length, centred
     for (std::size_t k = 0; k < some; ++k) {
         double sum = 0.0;
@@ -305,6 +304,104 @@ void Conditioning::add_pending() {
     std::copy(kept.begin(), kept.end(), of_features_.values.begin());
 }
 
+FeatureKey Conditioning::key(const Feature& feature) const {
+    const auto kind = static_cast<std::uint32_t>(feature.kind);
+    switch (feature.kind) {
+        case Feature::Kind::power: return {kind, numbers_[feature.a], feature.b, feature.cell};
+        case Feature::Kind::product: return {kind, numbers_[feature.a], numbers_[feature.b], feature.cell};
+        default: return {kind, feature.a, feature.b, feature.cell};
+    }
+}
+
+void Conditioning::multiply_pending(std::vector<double>& products, Coordinates& sums) {
+    const std::size_t known = features_.size(), some = pending_.size(), all = known + some;
+    std::vector<Feature> both(features_);
+    both.insert(both.end(), pending_.begin(), pending_.end());
+    std::vector<FeatureKey> keys;
+    std::transform(both.begin(), both.end(), std::back_inserter(keys), [&](const auto& one) { return key(one); });
+    test_.feature_products().find(keys, some, divided_by_, padded_cells_, products.data(), sums[0]);
+    // Of those of which products are missing, the ones that miss most, until all that is missing is one of theirs.
+    std::vector<std::size_t> missing(all, 0);
+    const auto lacks = [&](std::size_t i, std::size_t k) {  // i any feature, k one that waits
+        return std::isnan(products[i * some + k]);
+    };
+    for (std::size_t k = 0; k < some; ++k) {
+        for (std::size_t i = 0; i < all; ++i) {
+            missing[i] += lacks(i, k);
+            missing[known + k] += i < known && lacks(i, k);
+        }
+    }
+    std::vector<std::size_t> order;  // those first, then what they and sums are made with
+    std::vector<std::uint8_t> chosen(all, 0);
+    while (true) {
+        const auto most = static_cast<std::size_t>(std::max_element(missing.begin(), missing.end()) - missing.begin());
+        if (missing[most] == 0) {
+            break;
+        }
+        order.push_back(most);
+        chosen[most] = 1;
+        missing[most] = 0;
+        for (std::size_t i = 0; i < all; ++i) {
+            const bool lacked = most >= known ? lacks(i, most - known) : i >= known && lacks(most, i - known);
+            missing[i] -= chosen[i] == 0 && lacked;
+        }
+    }
+    const std::size_t many = order.size();
+    for (std::size_t i = 0; i < all; ++i) {
+        const bool lacks_sums = i >= known && std::isnan(sums[i - known][0]);
+        const bool is_needed =
+            std::any_of(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(many),
+                        [&](auto m) { return m >= known ? lacks(i, m - known) : i >= known && lacks(m, i - known); });
+        if (chosen[i] == 0 && (lacks_sums || is_needed)) {
+            order.push_back(i);
+        }
+    }
+    if (order.empty()) {
+        return;
+    }
+    std::vector<Feature> which;
+    std::vector<FeatureKey> made_keys;
+    for (const std::size_t i : order) {
+        which.push_back(both[i]);
+        made_keys.push_back(keys[i]);
+    }
+    const std::vector<OneOfRow> sparse = sparse_among(which);
+    std::vector<double> made_products(many * which.size(), 0.0);
+    Coordinates made_sums(which.size(), padded_cells_);
+    Panel powers, made;
+    for (std::size_t begin = 0; begin < test_.stride(); begin += panel_rows) {
+        make(begin, which, sparse, powers, made);
+        for (std::size_t first = 0; first < many; first += 8) {  // the upper half, and what lies beside it
+            const std::size_t count = std::min<std::size_t>(many - first, 8);
+            add_products(made[first], count, made[first], which.size() - first,
+                         made_products.data() + first * which.size() + first, which.size());
+        }
+        add_cell_sums(begin, made[0], which.size(), made_sums[0]);
+    }
+    for (std::size_t m = 0; m < many; ++m) {
+        for (std::size_t i = 0; i < m / 8 * 8; ++i) {
+            made_products[m * which.size() + i] = made_products[i * which.size() + m];
+        }
+    }
+    for (std::size_t m = 0; m < many; ++m) {
+        for (std::size_t i = 0; i < which.size(); ++i) {
+            const double value = made_products[m * which.size() + i];
+            if (order[m] >= known) {
+                products[order[i] * some + order[m] - known] = value;
+            }
+            if (order[i] >= known) {
+                products[order[m] * some + order[i] - known] = value;
+            }
+        }
+    }
+    for (std::size_t i = 0; i < which.size(); ++i) {
+        if (order[i] >= known) {
+            std::copy_n(made_sums[i], padded_cells_, sums[order[i] - known]);
+        }
+    }
+    test_.feature_products().keep(made_keys, many, divided_by_, padded_cells_, made_products.data(), made_sums[0]);
+}
+
 void Conditioning::make_features(std::size_t begin, Panel& powers, Panel& out) const {
     make(begin, features_, sparse_, powers, out);
 }
@@ -326,14 +423,12 @@ void Conditioning::make(std::size_t begin, std::span<const Feature> which, std::
         for (std::size_t degree = 1; degree < std::min(highest_, polynomials.size()); ++degree) {
             const ResidualTest::Polynomial& made = polynomials[degree];
             const double* const last = powers[k * highest_ + degree - 1];
-            const double* const before = degree > 1 ? powers[k * highest_ + degree - 2] : nullptr;
-            double* const next = powers[k * highest_ + degree];
-            for (std::size_t r = 0; r < panel_rows; ++r) {
-                next[r] = ((first[r] - made.shift) * last[r] - made.back * (before ? before[r] : 1.0)) * made.scale;
-            }
+            const double* const before = degree > 1 ? powers[k * highest_ + degree - 2] : constant_panel.data();
+            kernels().next_polynomial(first, last, before, made.shift, made.back, made.scale, panel_rows,
+                                      powers[k * highest_ + degree]);
         }
     }
-    out.resize(which.size());
+    out.resize(which.size() + 1);  // the last for rows without a value
     for (std::size_t k = 0; k < which.size(); ++k) {
         const Feature& feature = which[k];
         double* const column = out[k];
@@ -352,48 +447,38 @@ void Conditioning::make(std::size_t begin, std::span<const Feature> which, std::
                 break;
             }
             case Feature::Kind::power: {
-                const double* const power = powers[feature.a * highest_ + feature.b - 1];
-                for (std::size_t r = 0; r < panel_rows; ++r) {
-                    column[r] = power[r] * root[r];
-                }
+                kernels().multiply(powers[feature.a * highest_ + feature.b - 1], root, panel_rows, column);
                 break;
             }
             case Feature::Kind::product: {
-                const double* const one = powers[feature.a * highest_];
-                const double* const other = powers[feature.b * highest_];
-                for (std::size_t r = 0; r < panel_rows; ++r) {
-                    column[r] = one[r] * other[r] * root[r];
-                }
+                kernels().multiply(powers[feature.a * highest_], powers[feature.b * highest_], panel_rows, column);
+                kernels().multiply(column, root, panel_rows, column);
                 break;
             }
         }
     }
     for (const OneOfRow& some : sparse) {
         if (!some.by_cell) {
-            const std::uint16_t* const codes = test_.codes(some.of).data() + begin;
-            for (std::size_t r = 0; r < panel_rows; ++r) {
-                if (const std::uint32_t k = some.feature[codes[r]]; k != no_feature) {
-                    out[k][r] = root[r];
-                }
-            }
+            scatter(test_.codes(some.of).data() + begin, some.feature.data(), root, out[0]);
             continue;
         }
         const double* const score = powers[some.of * highest_];
+        std::array<double, panel_rows> values;
         for (std::size_t r = 0; r < panel_rows; ++r) {
-            if (const std::uint32_t k = some.feature[cell_[begin + r]]; k != no_feature) {
-                const double z = score[r];
-                const double value = some.degree == 1   ? z
-                                     : some.degree == 2 ? (z * z - 1.0) / std::sqrt(2.0)
-                                                        : z * (z * z - 3.0) / std::sqrt(6.0);
-                out[k][r] = value * root[r];
-            }
+            const double z = score[r];
+            const double value = some.degree == 1   ? z
+                                 : some.degree == 2 ? (z * z - 1.0) / std::sqrt(2.0)
+                                                    : z * (z * z - 3.0) / std::sqrt(6.0);
+            values[r] = value * root[r];
         }
+        scatter(cell_.data() + begin, some.feature.data(), values.data(), out[0]);
     }
 }
 
 std::vector<Conditioning::OneOfRow> Conditioning::sparse_among(std::span<const Feature> which) const {
+    const auto none = static_cast<std::uint32_t>(which.size());
     std::vector<OneOfRow> found;
-    for (std::uint32_t k = 0; k < which.size(); ++k) {
+    for (std::uint32_t k = 0; k < none; ++k) {
         const Feature& one = which[k];
         if (!one.is_sparse()) {
             continue;
@@ -403,7 +488,7 @@ std::vector<Conditioning::OneOfRow> Conditioning::sparse_among(std::span<const F
         if (found.empty() || found.back().by_cell != by_cell || found.back().of != one.a ||
             found.back().degree != degree) {
             const std::size_t kinds = by_cell ? cells() : test_.table().levels(one.a);
-            found.push_back({by_cell, one.a, degree, std::vector<std::uint32_t>(kinds, no_feature)});
+            found.push_back({by_cell, one.a, degree, std::vector<std::uint32_t>(kinds, none)});
         }
         found.back().feature[by_cell ? static_cast<std::size_t>(one.cell) : one.b] = k;
     }
@@ -413,17 +498,11 @@ std::vector<Conditioning::OneOfRow> Conditioning::sparse_among(std::span<const F
 void Conditioning::add_cell_sums(std::size_t begin, const double* columns, std::size_t count, double* sums) const {
     const double* const root = test_.root_weights() + begin;
     if (cell_.empty()) {
-        kernels().panel_products(columns, count, root, 1, panel_rows, panel_rows, sums, padded_cells_);
+        kernels().panel_products(columns, count, root, 1, panel_rows, panel_stride, sums, padded_cells_);
         return;
     }
-    const std::uint32_t* const cell = cell_.data() + begin;
-    for (std::size_t k = 0; k < count; ++k) {
-        const double* const column = columns + k * panel_rows;
-        double* const out = sums + k * padded_cells_;
-        for (std::size_t r = 0; r < panel_rows; ++r) {
-            out[cell[r]] += column[r] * root[r];
-        }
-    }
+    kernels().panel_cell_sums(cell_.data() + begin, root, columns, count, panel_rows, panel_stride, sums,
+                              padded_cells_);
 }
 
 double Conditioning::mean_part(const double* coordinates) const {
@@ -482,18 +561,16 @@ void Conditioning::subtract(const Fit& fit, std::size_t begin, const Panel& feat
 
 void Conditioning::subtract_means(const Fit& fit, std::size_t begin, double* columns) const {
     const double* const root = test_.root_weights() + begin;
+    if (!cell_.empty()) {
+        kernels().panel_subtract_means(columns, fit.count, cell_.data() + begin, cells(), fit.means.data(),
+                                       padded_cells_, root, panel_rows, panel_stride);
+        return;
+    }
     for (std::size_t j = 0; j < fit.count; ++j) {
-        double* const column = columns + j * panel_rows;
-        const double* const means = fit.means.data() + j * padded_cells_;
-        if (cell_.empty()) {
-            for (std::size_t r = 0; r < panel_rows; ++r) {
-                column[r] -= means[0] * root[r];
-            }
-        } else {
-            const std::uint32_t* const cell = cell_.data() + begin;
-            for (std::size_t r = 0; r < panel_rows; ++r) {
-                column[r] -= means[cell[r]] * root[r];
-            }
+        const double mean = fit.means[j * padded_cells_];
+        double* const column = columns + j * panel_stride;
+        for (std::size_t r = 0; r < panel_rows; ++r) {
+            column[r] -= mean * root[r];
         }
     }
 }
@@ -597,44 +674,38 @@ void Conditioning::refine() {
     root_ = std::move(refined);
 }
 
-// By row, the share of its variance that Z leaves.
-void Conditioning::weigh() {
+void Conditioning::weigh(std::size_t begin, const Panel& features) {
     const std::size_t width = features_.size();
-    root_weights_.assign(test_.stride(), 0.0);
-    const Fit orthonormal = basis();
-    Panel powers, features, vectors, moderators;
-    double fourth = 0.0;
-    for (std::size_t begin = 0; begin < test_.stride(); begin += panel_rows) {
-        double* const explained = root_weights_.data() + begin;
-        const std::size_t size = begin < test_.rows() ? std::min(panel_rows, test_.rows() - begin) : 0;
-        for (std::size_t r = 0; r < size; ++r) {
-            const double root = test_.root_weight(begin + r);
-            explained[r] = root * root / cell_rows_[cell(begin + r)];
-        }
-        if (width > 0) {
-            make_features(begin, powers, features);
-            make_basis(orthonormal, begin, features, vectors);
-            for (std::size_t k = 0; k < width; ++k) {
-                for (std::size_t r = 0; r < panel_rows; ++r) {
-                    explained[r] += vectors[k][r] * vectors[k][r];
-                }
-            }
-        }
-        for (std::size_t r = 0; r < size; ++r) {
-            const double copies = test_.copies(begin + r);
-            const double left = 1.0 - explained[r] / copies;
-            explained[r] = left > 1e-9 ? std::sqrt(1.0 / (left * copies)) : 0.0;
-        }
-        make_moderators(begin, moderators);
-        for (std::size_t r = 0; r < size; ++r) {
-            double squares = 0.0;
-            for (std::size_t k = 0; k < moderators_.size(); ++k) {
-                squares += moderators[k][r] * moderators[k][r];
-            }
-            fourth += squares * squares * test_.root_weight(begin + r) * test_.root_weight(begin + r);
-        }
+    if (!basis_) {
+        basis_ = std::make_unique<Fit>(basis());
+        root_weights_.assign(test_.stride(), 0.0);
     }
-    moderators_fourth_ = fourth / test_.effective_rows();
+    double* const explained = root_weights_.data() + begin;
+    const std::size_t size = begin < test_.rows() ? std::min(panel_rows, test_.rows() - begin) : 0;
+    for (std::size_t r = 0; r < size; ++r) {
+        const double root = test_.root_weight(begin + r);
+        explained[r] = root * root / cell_rows_[cell(begin + r)];
+    }
+    make_basis(*basis_, begin, features, vectors_);
+    kernels().panel_add_squares(vectors_[0], width, panel_rows, panel_stride, explained);
+    for (std::size_t r = 0; r < size; ++r) {
+        const double copies = test_.copies(begin + r);
+        const double left = 1.0 - explained[r] / copies;
+        explained[r] = left > 1e-9 ? std::sqrt(1.0 / (left * copies)) : 0.0;
+    }
+    make_moderators(begin, moderated_);
+    alignas(64) std::array<double, panel_rows> squares{};
+    kernels().panel_add_squares(moderated_[0], moderators_.size(), panel_rows, panel_stride, squares.data());
+    for (std::size_t r = 0; r < size; ++r) {
+        moderators_fourth_ += squares[r] * squares[r] * test_.root_weight(begin + r) * test_.root_weight(begin + r);
+    }
+}
+
+void Conditioning::end_weighing() {
+    moderators_fourth_ /= test_.effective_rows();
+    basis_.reset();
+    vectors_ = moderated_ = Panel();
+    is_weighed_ = true;
 }
 
 std::size_t Conditioning::bytes() const {

@@ -13,9 +13,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "feature_products.hpp"
 #include "panel.hpp"
 #include "serape/aligned.hpp"
 #include "serape/residual_test.hpp"
@@ -55,7 +57,11 @@ class Conditioning {
     std::size_t features() const { return features_.size(); }
     std::size_t length() const { return padded_cells_ + padded_features_; }  // of coordinates
     // By row: the root of the inverse of the share of its variance that Z leaves, or 0 if Z fits the row perfectly.
+    // Known after a pass over all blocks.
     const double* root_weights() const { return root_weights_.data(); }
+    bool is_weighed() const { return is_weighed_; }
+    void weigh(std::size_t begin, const Panel& features);
+    void end_weighing();
     std::size_t bytes() const;
 
     // The features in the block of rows that begins here; `powers` is for what they are made from.
@@ -90,7 +96,7 @@ class Conditioning {
         bool by_cell;
         std::uint32_t of;                    // the position among the numbers, or the category
         std::uint32_t degree;                // of the number
-        std::vector<std::uint32_t> feature;  // by cell or level, if there is one
+        std::vector<std::uint32_t> feature;  // by cell or level; as many as there are features if there is none
     };
     struct Moderator {
         std::uint32_t column;
@@ -103,12 +109,14 @@ class Conditioning {
     bool fits(std::size_t more);
     void add(Feature feature, bool first);
     void add_pending();
+    // Fills the products of all features with those that wait, and the sums of these by cell.
+    void multiply_pending(std::vector<double>& products, Coordinates& sums);
+    FeatureKey key(const Feature& feature) const;
     void moderate(const std::vector<std::uint32_t>& numbers, const std::vector<std::uint32_t>& categories);
     // An orthonormal basis, negative, less the means of cells.
     Fit basis() const;
     void make_basis(const Fit& basis, std::size_t begin, const Panel& features, Panel& out) const;
     void refine();
-    void weigh();
     void subtract_means(const Fit& fit, std::size_t begin, double* columns) const;
     void make(std::size_t begin, std::span<const Feature> which, std::span<const OneOfRow> sparse, Panel& powers,
               Panel& out) const;
@@ -117,7 +125,8 @@ class Conditioning {
     std::uint32_t cell(std::size_t row) const { return cell_.empty() ? 0 : cell_[row]; }
 
     const ResidualTest& test_;
-    std::vector<std::uint32_t> cell_;  // by row; empty: one cell
+    std::vector<std::uint32_t> divided_by_;  // categories
+    std::vector<std::uint32_t> cell_;        // by row; empty: one cell
     std::vector<double> cell_rows_, root_cell_rows_;
     std::size_t padded_cells_ = 0, padded_features_ = 0;
     std::vector<std::uint32_t> numbers_;                                  // of more than two values
@@ -130,6 +139,9 @@ class Conditioning {
     Coordinates of_features_{0, 0};  // by cell alone
     std::vector<double> root_;       // of their products less the means of cells: lower triangle, by row
     LineVector<double> root_weights_;
+    bool is_weighed_ = false;
+    std::unique_ptr<Fit> basis_;  // while rows are weighed
+    Panel vectors_, moderated_;
     std::vector<Moderator> moderators_;
     double moderators_fourth_ = 0.0;
     double rows_left_ = 0.0;

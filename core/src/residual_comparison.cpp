@@ -359,7 +359,7 @@ void ResidualComparison::make_products(const Block& block) {
         }
         for (std::size_t j = 0; j < q; ++j) {
             for (std::size_t l = 0; l <= j; ++l) {
-                multiply(combined + j * panel_rows, combined + l * panel_rows);
+                multiply(combined + j * panel_stride, combined + l * panel_stride);
             }
         }
     }

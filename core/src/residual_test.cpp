@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "conditioning.hpp"
+#include "feature_products.hpp"
 #include "residual_comparison.hpp"
 #include "residuals.hpp"
 #include "serape/counting/costs.hpp"
@@ -74,7 +75,7 @@ void each_block(const Conditioning& given, Block& block, CancellationToken& toke
 enum class Raw { base, with_curves, less_explained };  // by pass
 
 void make_raw(const Residuals& of, const Block& block, Panel& fitted, Panel& out, Raw raw) {
-    out.resize(of.base() + (raw != Raw::base ? of.raw_curves() : 0));
+    out.resize(of.base() + std::max<std::size_t>(raw != Raw::base ? of.raw_curves() : 0, 1));
     of.make_base(block.begin, out[0]);
     if (raw != Raw::base) {
         of.make_curves(block.begin, block.features, fitted, out[of.base()]);
@@ -84,35 +85,50 @@ void make_raw(const Residuals& of, const Block& block, Panel& fitted, Panel& out
     }
 }
 
-// A conditioning set, and what it leaves of the target.
-struct Prepared {
-    Prepared(const ResidualTest& test, std::uint32_t target, std::span<const std::uint32_t> given,
-             CancellationToken& token)
-        : conditioning(test, given) {
-        columns = residuals(target, Residuals::Form::columns, token);
+// In a pass about what Z leaves of a column: takes what the pass adds.
+void add_raw(Residuals& to, const Block& block, const Panel& made, Raw raw) {
+    if (raw == Raw::base) {
+        to.add_base(block.begin, block.features, made[0]);
+    } else if (raw == Raw::with_curves) {
+        to.add_curves(block.begin, block.features, made[0], made[to.base()]);
     }
-    Residuals* residuals(std::uint32_t target, Residuals::Form form, CancellationToken& token) {
-        auto made = std::make_unique<Residuals>(conditioning, target, form);
+}
+
+// A conditioning set, and what it leaves of the target. Both are known after the first comparison, whose passes they
+// share, or after passes of their own.
+struct Prepared {
+    Prepared(const ResidualTest& test, std::uint32_t target, std::span<const std::uint32_t> given)
+        : conditioning(test, given), columns(add(target, Residuals::Form::columns)) {}
+    Residuals* add(std::uint32_t target, Residuals::Form form) {
+        return kept.emplace_back(std::make_unique<Residuals>(conditioning, target, form)).get();
+    }
+    void complete(CancellationToken& token) {
         Block block;
-        each_block(conditioning, block, token, [&] {
-            make_raw(*made, block, block.fitted, block.raw_y, Raw::base);
-            made->add_base(block.begin, block.features, block.raw_y[0]);
-        });
-        made->end_first();
-        if (made->raw_curves() > 0) {
-            each_block(conditioning, block, token, [&] {
-                make_raw(*made, block, block.fitted, block.raw_y, Raw::with_curves);
-                made->add_curves(block.begin, block.features, block.raw_y[0], block.raw_y[made->base()]);
-            });
-            made->end_second();
+        for (const auto& of_target : kept) {
+            const auto pass = [&](Raw raw) {
+                each_block(conditioning, block, token, [&] {
+                    if (raw == Raw::base && !conditioning.is_weighed()) {
+                        conditioning.weigh(block.begin, block.features);
+                    }
+                    make_raw(*of_target, block, block.fitted, block.raw_y, raw);
+                    add_raw(*of_target, block, block.raw_y, raw);
+                });
+            };
+            pass(Raw::base);
+            if (!conditioning.is_weighed()) {
+                conditioning.end_weighing();
+            }
+            of_target->end_first();
+            if (of_target->raw_curves() > 0) {
+                pass(Raw::with_curves);
+            }
+            of_target->end_second();
         }
-        kept.push_back(std::move(made));
-        return kept.back().get();
     }
 
     Conditioning conditioning;
     std::vector<std::unique_ptr<Residuals>> kept;
-    Residuals* columns = nullptr;
+    Residuals* columns;
     Residuals* levels = nullptr;  // if some x needs them
 };
 
@@ -128,41 +144,57 @@ Wide wide(const ResidualTest& test, std::uint32_t x, std::uint32_t target) {
 }
 
 void prepare_levels(const ResidualTest& test, std::uint32_t target, std::span<const std::uint32_t> xs,
-                    Prepared& prepared, CancellationToken& token) {
+                    Prepared& prepared) {
     if (prepared.levels == nullptr &&
         std::any_of(xs.begin(), xs.end(), [&](auto x) { return wide(test, x, target) == Wide::target; })) {
-        prepared.levels = prepared.residuals(target, Residuals::Form::levels, token);
+        prepared.levels = prepared.add(target, Residuals::Form::levels);
     }
 }
 
 // Compares several x with a target, in passes over the rows in which they share the features of Z. `put` is called
-// with the position of each and its comparison; `effects_alone`: after the second pass.
+// with the position of each and its comparison; `effects_alone`: after the second pass. What is not known yet about Z
+// and the target is found in the same passes.
 template <class Put>
-void compare(const ResidualTest& test, std::uint32_t target, std::span<const std::uint32_t> xs,
-             const Prepared& prepared, bool effects_alone, CancellationToken& token, const Put& put) {
+void compare(const ResidualTest& test, std::uint32_t target, std::span<const std::uint32_t> xs, Prepared& prepared,
+             bool effects_alone, CancellationToken& token, const Put& put) {
     struct Pair {
-        Pair(const Conditioning& given, std::uint32_t x, Residuals::Form form, const Residuals& y)
-            : of_x(given, x, form), of_y(y), comparison(given, of_x, y) {}
+        Pair(const Conditioning& given, std::size_t k, std::uint32_t x, Residuals::Form form, Residuals& y)
+            : place(k), of_x(given, x, form), of_y(y), comparison(given, of_x, y) {}
+        std::size_t place;
         Residuals of_x;
-        const Residuals& of_y;
+        Residuals& of_y;
         ResidualComparison comparison;
         bool open = true;
     };
-    const Conditioning& given = prepared.conditioning;
-    std::vector<std::unique_ptr<Pair>> pairs;
-    for (const std::uint32_t x : xs) {
-        const Wide side = wide(test, x, target);
-        pairs.push_back(std::make_unique<Pair>(given, x,
-                                               side == Wide::x ? Residuals::Form::levels : Residuals::Form::columns,
-                                               side == Wide::target ? *prepared.levels : *prepared.columns));
+    Conditioning& given = prepared.conditioning;
+    std::vector<std::unique_ptr<Pair>> pairs;  // those of one form of the target side by side
+    for (const bool by_levels : {false, true}) {
+        for (std::size_t k = 0; k < xs.size(); ++k) {
+            const Wide side = wide(test, xs[k], target);
+            if ((side == Wide::target) == by_levels) {
+                pairs.push_back(std::make_unique<Pair>(
+                    given, k, xs[k], side == Wide::x ? Residuals::Form::levels : Residuals::Form::columns,
+                    by_levels ? *prepared.levels : *prepared.columns));
+            }
+        }
+    }
+    std::vector<Residuals*> new_targets;
+    for (const auto& pair : pairs) {
+        if (!pair->of_y.is_complete() && (new_targets.empty() || new_targets.back() != &pair->of_y)) {
+            new_targets.push_back(&pair->of_y);
+        }
     }
     Block block;
     const auto pass = [&](Raw raw, const auto& takes_part, const auto& body) {
         if (std::none_of(pairs.begin(), pairs.end(), [&](const auto& pair) { return takes_part(*pair); })) {
             return;
         }
+        const bool weighs = raw == Raw::base && !given.is_weighed();
         each_block(given, block, token, [&] {
             const Residuals* made = nullptr;
+            if (weighs) {
+                given.weigh(block.begin, block.features);
+            }
             if (raw == Raw::less_explained) {
                 given.make_moderators(block.begin, block.moderators);
             }
@@ -173,31 +205,34 @@ void compare(const ResidualTest& test, std::uint32_t target, std::span<const std
                 if (made != &pair->of_y) {
                     make_raw(pair->of_y, block, block.fitted, block.raw_y, raw);
                     made = &pair->of_y;
+                    if (!pair->of_y.is_complete()) {
+                        add_raw(pair->of_y, block, block.raw_y, raw);
+                    }
                 }
                 make_raw(pair->of_x, block, block.fitted, block.raw_x, raw);
+                add_raw(pair->of_x, block, block.raw_x, raw);
                 body(*pair);
             }
         });
+        if (weighs) {
+            given.end_weighing();
+        }
     };
-    pass(
-        Raw::base, [](const Pair&) { return true; },
-        [&](Pair& pair) {
-            pair.of_x.add_base(block.begin, block.features, block.raw_x[0]);
-            pair.comparison.add_base(block);
-        });
+    pass(Raw::base, [](const Pair&) { return true; }, [&](Pair& pair) { pair.comparison.add_base(block); });
+    for (Residuals* const of_y : new_targets) {
+        of_y->end_first();
+    }
     for (const auto& pair : pairs) {
         pair->of_x.end_first();
     }
     pass(
         Raw::with_curves, [](const Pair& pair) { return pair.of_x.raw_curves() + pair.of_y.raw_curves() > 0; },
-        [&](Pair& pair) {
-            pair.of_x.add_curves(block.begin, block.features, block.raw_x[0], block.raw_x[pair.of_x.base()]);
-            pair.comparison.add_curves(block);
-        });
+        [&](Pair& pair) { pair.comparison.add_curves(block); });
+    for (Residuals* const of_y : new_targets) {
+        of_y->end_second();
+    }
     for (const auto& pair : pairs) {
-        if (pair->of_x.raw_curves() > 0) {
-            pair->of_x.end_second();
-        }
+        pair->of_x.end_second();
         pair->comparison.end_second();
         pair->open = !effects_alone && pair->comparison.reliable();
         if (pair->open) {
@@ -216,8 +251,8 @@ void compare(const ResidualTest& test, std::uint32_t target, std::span<const std
     pass(
         Raw::less_explained, [](const Pair& pair) { return pair.open; },
         [&](Pair& pair) { pair.comparison.add_spreads(block); });
-    for (std::size_t k = 0; k < pairs.size(); ++k) {
-        put(k, pairs[k]->comparison);
+    for (const auto& pair : pairs) {
+        put(pair->place, pair->comparison);
     }
 }
 
@@ -238,7 +273,8 @@ ResidualTest::ResidualTest(const PackedTable& table, std::vector<std::uint8_t> n
       limits_(limits),
       scores_(numbers_.size()),
       takes_part_(numbers_.size(), 0),
-      polynomials_(numbers_.size()) {
+      polynomials_(numbers_.size()),
+      feature_products_(std::make_unique<FeatureProducts>()) {
     if (weighted_) {
         const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
         effective_rows_ = sum;
@@ -262,6 +298,8 @@ ResidualTest::ResidualTest(const PackedTable& table, std::vector<std::uint8_t> n
         quantiles_[quantiles_.size() - 1 - k] = -quantiles_[k];  // the same bits for a column and its negative
     }
 }
+
+ResidualTest::~ResidualTest() = default;
 
 void ResidualTest::set_values(std::size_t column, std::span<const double> values) {
     const std::size_t rows = values.size();
@@ -314,6 +352,9 @@ void ResidualTest::set_values(std::size_t column, std::span<const double> values
         }
     }
     polynomials_[column].clear();
+    if (takes_part_[column] != 0) {
+        feature_products_->clear();
+    }
     takes_part_[column] = 1;
     bytes_ += made.columns.size() * sizeof(double);
 }
@@ -411,8 +452,8 @@ Outcome ResidualTest::test(std::uint32_t x, std::uint32_t y, std::span<const std
         return categorical_.test(x, y, given);
     }
     CancellationToken token;
-    Prepared prepared(*this, y, given, token);
-    prepare_levels(*this, y, {&x, 1}, prepared, token);
+    Prepared prepared(*this, y, given);
+    prepare_levels(*this, y, {&x, 1}, prepared);
     Outcome found{};
     compare(*this, y, {&x, 1}, prepared, false, token,
             [&](std::size_t, const ResidualComparison& comparison) { found = comparison.outcome(); });
@@ -453,12 +494,15 @@ void ResidualTest::screen(std::uint32_t target, std::span<const std::uint32_t> c
     for (const std::uint32_t k : others) {
         xs.push_back(candidates[k]);
     }
-    Prepared prepared(*this, target, given, token);
-    prepare_levels(*this, target, xs, prepared, token);
+    Prepared prepared(*this, target, given);
+    prepare_levels(*this, target, xs, prepared);
     const std::size_t fitting =
         batch_bytes / (coordinates_kept * sizeof(double) * (prepared.conditioning.length() + 1));
     const std::size_t share = (others.size() + threads - 1) / std::max<std::size_t>(threads, 1);
     const std::size_t batch = std::clamp<std::size_t>(std::min(fitting, share), 1, max_batch);
+    if (threads > 1 && others.size() > batch) {  // they share what is known
+        prepared.complete(token);
+    }
     parallel_for(others.size(), batch, threads, token, [&](std::size_t first, std::size_t last, std::size_t) {
         compare(*this, target, std::span(xs).subspan(first, last - first), prepared, false, token,
                 [&](std::size_t k, const ResidualComparison& comparison) {
@@ -474,8 +518,8 @@ void ResidualTest::effects(std::uint32_t target, std::span<const std::uint32_t> 
     require(given);
     require(candidates);
     require({&target, 1});
-    Prepared prepared(*this, target, given, token);
-    prepare_levels(*this, target, candidates, prepared, token);
+    Prepared prepared(*this, target, given);
+    prepare_levels(*this, target, candidates, prepared);
     for (std::size_t k = 0; k < candidates.size(); ++k) {
         constexpr double nan = std::numeric_limits<double>::quiet_NaN();
         out[k] = {nan, nan, nan};
@@ -588,11 +632,11 @@ class ResidualEvaluator {
                 kept_.clear();
                 bytes_ = 0;
             }
-            at = kept_.emplace(key, std::make_unique<Prepared>(test_, target, key, unstopped_)).first;
+            at = kept_.emplace(key, std::make_unique<Prepared>(test_, target, key)).first;
             bytes_ += at->second->conditioning.bytes();
         }
         Prepared& prepared = *at->second;
-        prepare_levels(test_, target, {&x, 1}, prepared, unstopped_);
+        prepare_levels(test_, target, {&x, 1}, prepared);
         Outcome found{};
         compare(test_, target, {&x, 1}, prepared, false, unstopped_,
                 [&](std::size_t, const ResidualComparison& comparison) { found = comparison.outcome(); });

@@ -1,6 +1,7 @@
 #include "residuals.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -21,25 +22,23 @@ void Residuals::make_base(std::size_t begin, double* out) const {
     const ResidualTest::Scores& scores = test_.scores(column_);
     if (test_.number(column_)) {
         for (std::size_t k = 0; k < block_; ++k) {
-            std::copy_n(scores.columns.data() + k * test_.stride() + begin, panel_rows, out + k * panel_rows);
+            std::copy_n(scores.columns.data() + k * test_.stride() + begin, panel_rows, out + k * panel_stride);
         }
         if (base_ > block_) {
             const double* const first = scores.columns.data() + begin;
             const double* const inverse = test_.inverse_root_weights() + begin;
-            double* const squares = out + block_ * panel_rows;
+            double* const squares = out + block_ * panel_stride;
             for (std::size_t r = 0; r < panel_rows; ++r) {
                 squares[r] = first[r] * first[r] * inverse[r];
             }
         }
         return;
     }
-    std::fill_n(out, block_ * panel_rows, 0.0);
+    std::fill_n(out, block_ * panel_stride, 0.0);
     const double* const root = test_.root_weights() + begin;
+    const std::uint16_t* const codes = scores.codes.data() + begin;
     for (std::size_t r = 0; r < panel_rows; ++r) {
-        const std::size_t k = scores.indicator[scores.codes[begin + r]];
-        if (k < block_) {
-            out[k * panel_rows + r] = root[r];
-        }
+        out[scores.indicator[codes[r]] * panel_stride + r] = root[r];  // beyond the block if a level has none
     }
 }
 
@@ -54,7 +53,6 @@ void Residuals::end_first() {
     add_products(*coordinates_, *coordinates_, -1.0, left_[0], base_);
     leave_block();
     if (given_.empty() || (test_.number(column_) && width_ == 0)) {  // nothing is explained, so nothing can be bent
-        end_second();
         return;
     }
     if (test_.number(column_)) {
@@ -67,7 +65,6 @@ void Residuals::end_first() {
         bend_levels();
     }
     if (bends_.empty()) {
-        end_second();
         return;
     }
     Matrix more(raw(), raw());
@@ -160,17 +157,15 @@ void Residuals::make_curves(std::size_t begin, const Panel& features, Panel& fit
             first[r] = std::clamp(-first[r] * bend.to_spread_1 * inverse[r], -4.0, 4.0);
         }
         // Hermite polynomials, as of the numbers in Z.
-        double last[panel_rows], before[panel_rows];
-        std::copy_n(first, panel_rows, last);
-        std::fill_n(before, panel_rows, 1.0);
-        for (int degree = 2; degree <= bend.degrees; ++degree, out += panel_rows) {
+        alignas(64) std::array<std::array<double, panel_rows>, 3> kept;  // of the last degrees
+        const double* before = constant_panel.data();
+        const double* last = first;
+        for (int degree = 2; degree <= bend.degrees; ++degree, out += panel_stride) {
             const double back = std::sqrt(degree - 1.0), over = 1.0 / std::sqrt(static_cast<double>(degree));
-            for (std::size_t r = 0; r < panel_rows; ++r) {
-                const double next = (first[r] * last[r] - back * before[r]) * over;
-                before[r] = last[r];
-                last[r] = next;
-                out[r] = next * root[r];
-            }
+            double* const next = kept[static_cast<std::size_t>(degree) % kept.size()].data();
+            kernels().next_polynomial(first, last, before, 0.0, back, over, panel_rows, next);
+            kernels().multiply(next, root, panel_rows, out);
+            before = std::exchange(last, next);
         }
     }
 }

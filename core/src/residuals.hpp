@@ -37,6 +37,7 @@ class Residuals {
     void make_curves(std::size_t begin, const Panel& features, Panel& fitted, double* out) const;
     void add_curves(std::size_t begin, const Panel& features, const double* base, const double* curves);
     void end_second();
+    bool is_complete() const { return !sums_; }
 
     // After both: subtracts from the raw columns of a block what Z explains of them. Indicators as they are stay so.
     void subtract_explained(std::size_t begin, const Panel& features, Panel& raw) const;

@@ -108,6 +108,26 @@ struct Kernels {
     void (*panel_subtract)(double* columns, std::size_t count, const double* others, std::size_t other_count,
                            const double* factors, std::size_t factor_stride, std::size_t rows, std::size_t stride);
 
+    // sums[k · sum_stride + cell[r]] += columns[k][r] · root[r], row after row.
+    void (*panel_cell_sums)(const std::uint32_t* cell, const double* root, const double* columns, std::size_t count,
+                            std::size_t rows, std::size_t stride, double* sums, std::size_t sum_stride);
+
+    // columns[k][r] −= means[k · mean_stride + cell[r]] · root[r]; `rows` is a multiple of 8, `mean_stride` of 16.
+    void (*panel_subtract_means)(double* columns, std::size_t count, const std::uint32_t* cell, std::size_t cells,
+                                 const double* means, std::size_t mean_stride, const double* root, std::size_t rows,
+                                 std::size_t stride);
+
+    // out += Σ columns[k]², row by row; `rows` is a multiple of 8.
+    void (*panel_add_squares)(const double* columns, std::size_t count, std::size_t rows, std::size_t stride,
+                              double* out);
+
+    // out = ((first − shift) · last − back · before) · scale, row by row; `rows` is a multiple of 8.
+    void (*next_polynomial)(const double* first, const double* last, const double* before, double shift, double back,
+                            double scale, std::size_t rows, double* out);
+
+    // out = one · other, row by row; as above.
+    void (*multiply)(const double* one, const double* other, std::size_t rows, double* out);
+
     // For choosing how counts are made.
     Costs costs;
 };

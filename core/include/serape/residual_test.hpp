@@ -69,6 +69,7 @@ struct ResidualEffect {
 };
 
 class Conditioning;
+class FeatureProducts;
 
 class ResidualTest {
   public:
@@ -76,6 +77,7 @@ class ResidualTest {
     // `weights`: one positive number a row, or none; frequencies say how often a row occurs.
     ResidualTest(const PackedTable& table, std::vector<std::uint8_t> numbers, Rules rules, bool curved,
                  std::span<const double> weights, bool frequencies, ResidualLimits limits);
+    ~ResidualTest();
 
     std::size_t rows() const { return table_.rows(); }
     std::size_t columns() const { return numbers_.size(); }
@@ -137,6 +139,8 @@ class ResidualTest {
     std::span<const std::uint16_t> codes(std::size_t column) const { return scores_[column].codes; }
     const PackedTable& table() const { return table_; }
     const ResidualLimits& limits() const { return limits_; }
+    // Of all conditioning sets so far. Several threads may use them.
+    FeatureProducts& feature_products() const { return *feature_products_; }
     bool curved() const { return curved_; }
     const ContingencyTest& categorical() const { return categorical_; }
     bool all_categorical(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given) const;
@@ -161,6 +165,7 @@ class ResidualTest {
     std::vector<double> quantiles_;  // by half rank
     mutable std::mutex making_;
     mutable std::vector<std::vector<Polynomial>> polynomials_;
+    std::unique_ptr<FeatureProducts> feature_products_;
     std::size_t bytes_ = 0;
 };
 

@@ -54,6 +54,8 @@ struct alignas(sizeof(T) * lanes) PlainVector {
         return each(*this, *this, [](T x, T) { return ~x; });
     }
     friend PlainVector operator+(const PlainVector& a, T b) { return a + all(b); }
+    friend PlainVector operator-(const PlainVector& a, T b) { return a - all(b); }
+    friend PlainVector operator*(const PlainVector& a, T b) { return a * all(b); }
     friend PlainVector operator*(T a, const PlainVector& b) { return all(a) * b; }
     PlainVector& operator+=(const PlainVector& other) { return *this = *this + other; }
     PlainVector& operator-=(const PlainVector& other) { return *this = *this - other; }

@@ -353,7 +353,27 @@ void to_statistics(const std::int64_t* sums, std::size_t count, double unit, dou
 #include "unpack.inl"
 
 constexpr Kernels make(std::string_view name, const KernelCosts& costs) {
-    return {name,       and_popcounts, split_mask,    unpack_planes,  ascending,      count_bits,
-            judge_bits, bound_g2,      combine_codes, count_codes,    adjusted_dof,   to_statistics,
-            dots,       dots_of_two,   subtract,      panel_products, panel_subtract, costs_of(costs)};
+    return {name,
+            and_popcounts,
+            split_mask,
+            unpack_planes,
+            ascending,
+            count_bits,
+            judge_bits,
+            bound_g2,
+            combine_codes,
+            count_codes,
+            adjusted_dof,
+            to_statistics,
+            dots,
+            dots_of_two,
+            subtract,
+            panel_products,
+            panel_subtract,
+            panel_cell_sums,
+            panel_subtract_means,
+            panel_add_squares,
+            next_polynomial,
+            multiply,
+            costs_of(costs)};
 }

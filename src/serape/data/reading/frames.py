@@ -87,6 +87,11 @@ def read_narwhals(frame: nw.DataFrame[Any], kinds: Kinds, options: ReadOptions) 
         array = frame.to_numpy()  # a wide frame of one type is read as one array
         if array.dtype.kind in "biu":
             return read_array(array, kinds, names)
+    is_wide = len(names) > max(100, len(frame) // 10)
+    if in_memory and is_wide and not skip and frame.implementation.is_pandas() and all(t.is_float() for t in types):
+        array = frame.to_numpy()  # likewise; in pandas NaN is a missing value
+        if array.dtype.kind == "f":
+            return read_array(array, kinds, names)
     arrow = frame.to_native() if frame.implementation.is_pyarrow() else None
 
     def encode(name: str) -> Encoded:
