@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from serape.independence.base import IndependenceTest
 from serape.independence.screens import ScreenResult
@@ -17,19 +17,9 @@ from serape.parallel.map import parallel_map
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.search import Budget, Search
-from serape.search.associations import DecidingTest
+from serape.search.associations import Associations
 from serape.search.memo import StepCache
-from serape.search.record import Record
-
-
-class FoundSet(NamedTuple):
-    """A step about one target that is a set of variables."""
-
-    members: tuple[int, ...]
-    record: Record
-    """What was counted for it."""
-    weakest: Mapping[int, DecidingTest] | None = None
-    """With a false discovery rate, the weakest associations of the members, and of neighbours that no test removes."""
+from serape.search.record import Record, Step
 
 
 class AskedOfTargets(Protocol):
@@ -112,25 +102,27 @@ def precompute_sets(
     known: Mapping[int, ScreenResult],
     cache: StepCache,
     budget: Budget | None,
-    done: Callable[[int, FoundSet], None],
+    done: Callable[[Step[tuple[int, ...]]], None],
 ) -> None:
-    """Compute the step about each target where it is the only one and a set of variables; nothing else is kept.
+    """Compute the step about each target where it is the only one and a set of variables, and call `done` with it.
 
-    Calls `done` with what was found for each.
+    Its record has what was counted and, with a false discovery rate, the weakest associations of the members, and of
+    neighbours that no test removes.
     """
 
-    def compute(target: int, watch: ProgressCallback) -> FoundSet:
+    def compute(target: int, watch: ProgressCallback) -> Step[tuple[int, ...]]:
         search = query.search(None, watch=watch, marginals=known, cache=cache, keep_separations=False)
         with search.only_steps_about(target):
             query.answer(search, target)
-        members, weakest = cache.take_set(target), None
+        members, record = cache.take(target).value, search.record.of_counts()
         if search.keeps_associations:
             asked = ((x, search.weakest_association(x, target)) for x in {*members, *query.kept(target)})
-            weakest = {x: test for x, test in asked if test is not None}
-        return FoundSet(members, search.record.of_counts(), weakest)
+            record.associations = Associations.of(target, {x: test for x, test in asked if test is not None})
+        return Step(target, members, record)
 
-    def keep(target: int, found: FoundSet) -> None:
-        cache.pools.put(target, found.members, found.weakest)
-        done(target, found)
+    def keep(target: int, step: Step[tuple[int, ...]]) -> None:
+        del target
+        cache.pools.put(step)
+        done(step)
 
     parallel_map(compute, targets, jobs, keep, test=query.source, budget=budget)

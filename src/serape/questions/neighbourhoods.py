@@ -20,7 +20,7 @@ from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
 from serape.parallel.map import parallel_map
 from serape.parallel.marginals import marginal_blocks, marginal_tests, shared_tests
-from serape.parallel.precompute import FoundSet, precompute_sets, precompute_steps
+from serape.parallel.precompute import precompute_sets, precompute_steps
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.questions.checkpoint import Checkpoint, KeptNeighbourhood
@@ -29,7 +29,7 @@ from serape.questions.query import Query
 from serape.questions.run import Run
 from serape.search import BudgetSpent, Search
 from serape.search.associations import DecidingTest
-from serape.search.record import Record
+from serape.search.record import Record, Step
 from serape.skeletons.skeleton import without_collector
 from serape.types import Rule
 
@@ -81,8 +81,8 @@ class _Targets:
             return
         if self.steps_are_sets and self.cache is not None and checkpoint is not None:
             kept = checkpoint.steps
-            for x, step in kept.items():
-                self.cache.pools.put(x, step.members, step.weakest)
+            for step in kept.values():
+                self.cache.pools.put(step)
             self.precomputed.update((x, kept[x].record) for x in targets if x in kept)
             targets = [x for x in targets if x not in kept]
         level = math.log(query.alpha)
@@ -156,11 +156,11 @@ class _Targets:
     def _find_sets(self, targets: Sequence[int], checkpoint: Checkpoint | None, bar: ProgressBar) -> None:
         names = self.query.source.variables
 
-        def done(target: int, found: FoundSet) -> None:
-            self.precomputed[target] = found.record
+        def done(step: Step[tuple[int, ...]]) -> None:
+            self.precomputed[step.target] = step.record
             if checkpoint is not None:
-                checkpoint.add_step(target, found)
-            bar.advance(names[target], (), found.record.tally.performed, 0)
+                checkpoint.add_step(step)
+            bar.advance(names[step.target], (), step.record.tally.performed, 0)
             if self.budget is not None:
                 self.budget.check()
 

@@ -92,11 +92,10 @@ class StepCache:
             (key[0].__module__, key[0].__qualname__, key[2:], self._steps[key]) for key in self._about.get(target, ())
         ]
 
-    def take_set(self, target: int) -> tuple[int, ...]:
-        """Return the set that is the only step about a target, and forget the step."""
+    def take(self, target: int) -> Step[Any]:
+        """Return the only step about a target, and forget it."""
         (key,) = self._about.pop(target)
-        found: tuple[int, ...] = self._steps.pop(key).value
-        return found
+        return self._steps.pop(key)
 
     def pickled(self, target: int) -> bytes:
         """Return the known steps about a target, for `add_pickled` in another process."""
