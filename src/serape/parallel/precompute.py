@@ -2,7 +2,7 @@
 
 Algorithms that test a pair from both sides use the same steps about a variable for every target (`memoised`). Two
 processes with half of the targets each would both compute nearly all steps. So the processes first compute the steps
-about each target itself and collect them; the searches that follow find them in the cache.
+about each target itself and collect them; the searches that follow find them among their `Steps`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.search import Budget, Search
 from serape.search.associations import Associations
-from serape.search.memo import StepCache
 from serape.search.record import Record, Step
+from serape.search.steps import Steps
 
 
 class AskedOfTargets(Protocol):
@@ -40,7 +40,7 @@ class AskedOfTargets(Protocol):
         threads: int = 1,
         watch: ProgressCallback | None = None,
         marginals: Mapping[int, ScreenResult] | None = None,
-        cache: StepCache | None = None,
+        steps: Steps | None = None,
         *,
         keep_separations: bool = True,
         evidence: bool = True,
@@ -58,7 +58,7 @@ def precompute_steps(
     targets: Sequence[int],
     jobs: int,
     known: Mapping[int, ScreenResult],
-    cache: StepCache | None,
+    steps: Steps | None,
     progress: bool | ProgressCallback | None,
     budget: Budget | None = None,
     *,
@@ -70,22 +70,22 @@ def precompute_steps(
     columns are candidates too.
     """
     counted: dict[int, Record] = {}
-    if cache is None or jobs == 1:
+    if steps is None or jobs == 1:
         return counted
     bar = ProgressBar("steps", len(targets), None if callable(progress) else progress)
     own = os.getpid()
 
     def compute(target: int, watch: ProgressCallback) -> tuple[bytes | None, Record]:
         about = None if duplicates else target
-        search = query.search(about, watch=watch, marginals=known, cache=cache, evidence=False)
+        search = query.search(about, watch=watch, marginals=known, steps=steps, evidence=False)
         with search.only_steps_about(target):
             query.answer(search, target)
-        return None if os.getpid() == own else cache.pickled(target), search.record.of_counts()
+        return None if os.getpid() == own else steps.pickled(target), search.record.of_counts()
 
     def keep(target: int, answer: tuple[bytes | None, Record]) -> None:
-        steps, counted[target] = answer
-        if steps is not None:
-            cache.add_pickled(target, steps)
+        computed, counted[target] = answer
+        if computed is not None:
+            steps.add_pickled(target, computed)
         bar.advance(query.source.variables[target], (), counted[target].tally.performed, 0)
 
     try:
@@ -100,7 +100,7 @@ def precompute_sets(
     targets: Sequence[int],
     jobs: int,
     known: Mapping[int, ScreenResult],
-    cache: StepCache,
+    steps: Steps,
     budget: Budget | None,
     done: Callable[[Step[tuple[int, ...]]], None],
 ) -> None:
@@ -111,10 +111,10 @@ def precompute_sets(
     """
 
     def compute(target: int, watch: ProgressCallback) -> Step[tuple[int, ...]]:
-        search = query.search(None, watch=watch, marginals=known, cache=cache, keep_separations=False)
+        search = query.search(None, watch=watch, marginals=known, steps=steps, keep_separations=False)
         with search.only_steps_about(target):
             query.answer(search, target)
-        members, record = cache.take(target).value, search.record.of_counts()
+        members, record = steps.take(target).value, search.record.of_counts()
         if search.keeps_associations:
             asked = ((x, search.weakest_association(x, target)) for x in {*members, *query.kept(target)})
             record.associations = Associations.of(target, {x: test for x, test in asked if test is not None})
@@ -122,7 +122,7 @@ def precompute_sets(
 
     def keep(target: int, step: Step[tuple[int, ...]]) -> None:
         del target
-        cache.pools.put(step)
+        steps.pools.put(step)
         done(step)
 
     parallel_map(compute, targets, jobs, keep, test=query.source, budget=budget)
