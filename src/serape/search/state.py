@@ -332,14 +332,14 @@ class SearchState(WhatIsKept):
                 self._record.count(record)
         else:
             self._record.count(found.record)
-            self._tick()
         self._steps.remember(key, self._excluded, found, len(self.variables))
         return found
 
     def _record_of_step(self, about: int | None, *, tells: bool) -> Record:
         """Return an empty record of a step; if it `tells`, with what searches about other variables need."""
-        if about is None or not tells:
+        if not tells:
             return self._record.of_step(about)
+        assert about is not None
         told, log = self._recorder.for_others(about, self._steps.evidence_of)
         return self._record.of_step(about, told=told, log=log)
 
