@@ -22,6 +22,7 @@ from serape.search import Search, memoised, preparable
 from serape.search.associations import Associations, DecidingTest
 from serape.search.budget import Budget
 from serape.search.separations import Separations
+from serape.search.steps import EarlierSteps
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
 TABLE = serape.load_network("alarm").sample(600, seed=2)
@@ -51,6 +52,27 @@ def test_as_on_one_core(algorithm: str, settings: dict[str, Any]) -> None:
             serape.markov_blanket(TABLE, target, algorithm, n_jobs=n, max_conditioning=2, **settings) for n in (1, 2)
         )
         assert comparable(one) == comparable(two)
+
+
+@pytest.mark.parametrize("algorithm", ["hpc", "hiton-mb", "mmmb", "pcmb", "ipc-mb", "dos"])
+def test_later_calls_know_the_steps_of_other_processes(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = serape.load_network("alarm").sample(600, seed=2)
+    recalled, recall = 0, EarlierSteps.recall
+
+    def counting(self: EarlierSteps, key: Any) -> Any:
+        nonlocal recalled
+        found = recall(self, key)
+        recalled += found is not None
+        return found
+
+    monkeypatch.setattr(EarlierSteps, "recall", counting)
+    for target in ("CATECHOL", "VENTLUNG", "HR", "VENTALV"):
+        alone, later = (
+            serape.markov_blanket(data, target, algorithm, n_jobs=n, max_conditioning=2)
+            for data, n in ((serape.load_network("alarm").sample(600, seed=2), 1), (table, 2))
+        )
+        assert comparable(alone) == comparable(later)
+    assert recalled > 0
 
 
 @pytest.mark.parametrize("settings", [{"max_tests": 3000}, {"random_state": 1}, {"unreliable": "independent"}])

@@ -14,7 +14,7 @@ from joblib import parallel_config
 import serape
 from serape.independence import G2
 from serape.parallel import workers
-from serape.search.memo import StepCache, memoised
+from serape.search.steps import Steps, memoised
 
 pytestmark = pytest.mark.filterwarnings(  # loky's thread, when its work is ended
     "ignore:Exception in thread ExecutorManagerThread:pytest.PytestUnhandledThreadExceptionWarning"
@@ -142,12 +142,12 @@ computed: list[int] = []
 def test_steps_of_other_processes_are_passed_on() -> None:
     """Also those that were used in between."""
     test = G2(serape.load_network("asia").sample(100, seed=1))
-    first = StepCache()
-    assert [doubled(serape.Search(test, alpha=0.01, cache=first), k) for k in (1, 2)] == [2, 4]
-    second = StepCache()
+    first = Steps()
+    assert [doubled(serape.Search(test, alpha=0.01, steps=first), k) for k in (1, 2)] == [2, 4]
+    second = Steps()
     for k in (1, 2):
         second.add_pickled(k, first.pickled(k))
-    assert doubled(serape.Search(test, alpha=0.01, cache=second), 1) == 2
+    assert doubled(serape.Search(test, alpha=0.01, steps=second), 1) == 2
     third = pickle.loads(pickle.dumps(second))
-    assert [doubled(serape.Search(test, alpha=0.01, cache=third), k) for k in (1, 2)] == [2, 4]
+    assert [doubled(serape.Search(test, alpha=0.01, steps=third), k) for k in (1, 2)] == [2, 4]
     assert computed == [1, 2]

@@ -11,7 +11,7 @@ import pytest
 import serape
 from plain import random_dag, random_table, true_blanket
 from serape.data.example import clinic
-from serape.search import StepMemory
+from serape.search import EarlierSteps
 
 
 class TestBlankets:
@@ -101,13 +101,13 @@ def test_evidence_is_gathered_with_shared_steps(settings: dict[str, Any], monkey
     """Where there is no room to keep it, and unless the order of tests matters."""
     monkeypatch.setattr("serape.questions.kept_evidence.MAX_BYTES", 0)
     table = random_table(np.random.default_rng(3), 500, [2, 3] * 5, 0.6)
-    recalled, recall = [], StepMemory.recall
+    recalled, recall = [], EarlierSteps.recall
 
-    def noted(self: StepMemory, key: Any) -> Any:
+    def noted(self: EarlierSteps, key: Any) -> Any:
         recalled.append(recall(self, key))
         return recalled[-1]
 
-    monkeypatch.setattr(StepMemory, "recall", noted)
+    monkeypatch.setattr(EarlierSteps, "recall", noted)
     found = serape.blankets(table, algorithm="hiton-mb", **settings)
     assert recalled == []
     for name, result in found.items():

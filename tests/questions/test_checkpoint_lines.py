@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,13 +18,12 @@ import pytest
 import serape
 from serape.independence.outcomes import Tally
 from serape.locking import LockedFile
-from serape.parallel.precompute import FoundSet
 from serape.questions import checkpoint
 from serape.questions.checkpoint import Checkpoint, KeptNeighbourhood
 from serape.questions.deciding import Weighed
 from serape.questions.query import Query
-from serape.search.associations import DecidingTest
-from serape.search.record import Record
+from serape.search.associations import Associations, DecidingTest
+from serape.search.record import Record, Step
 from serape.settings import RunSettings, Settings
 
 NAMES = ["a", "b", "c", "d", "e", "f"]
@@ -41,9 +41,26 @@ def opened(folder: Path, **settings: Any) -> Checkpoint:
     return Checkpoint(folder / "kept", query(**settings))
 
 
-def found_set(target: int) -> FoundSet:
+FoundSet = Step[tuple[int, ...]]
+
+
+def found_set(target: int, *members: int, tally: Tally, weakest: Mapping[int, DecidingTest] | None) -> FoundSet:
+    """Return a step that has found a set; without `weakest`, of a run without a rate."""
+    associations = None if weakest is None else Associations.of(target, weakest)
+    return Step(target, members, Record(target, tally, associations=associations))
+
+
+def nobody(target: int) -> FoundSet:
     """Return a step that has found nobody."""
-    return FoundSet((), Record(target, Tally({0: 5})), {})
+    return found_set(target, tally=Tally({0: 5}), weakest={})
+
+
+def said(step: FoundSet) -> tuple[Any, ...]:
+    """Return all that a step says."""
+    target, members, record = step
+    associations = record.associations
+    weakest = None if associations is None else associations.about(target)
+    return target, members, weakest, replace(record, associations=None)
 
 
 def read_again(folder: Path, **settings: Any) -> tuple[Checkpoint, list[str]]:
@@ -70,11 +87,11 @@ def test_all_that_was_added_is_there_again(tmp_path: Path) -> None:
     first.add_common(Tally({0: 15}))
     apart = SHOWN._replace(log_p=-0.25, given=(), rows=None, separated=True)
     steps = {
-        B: FoundSet((A, C), Record(B, Tally({1: 4}, {2: 1})), {C: SHOWN, D: apart}),
-        C: FoundSet((), Record(C, Tally({1: 2})), {}),
+        B: found_set(B, A, C, tally=Tally({1: 4}, {2: 1}), weakest={C: SHOWN, D: apart}),
+        C: found_set(C, tally=Tally({1: 2}), weakest={}),
     }
-    for target, step in steps.items():
-        first.add_step(target, step)
+    for step in steps.values():
+        first.add_step(step)
     by_few_rows = DecidingTest(math.nan, 9.0, 1.0, False, 40, ())
     weighed = {B: Weighed(-6.0, SHOWN), C: Weighed(-5.0, None), D: Weighed(0.0, by_few_rows)}
     counted = Record(A, Tally({0: 5, 2: 3}), ["a note"], steps=["a step"])
@@ -83,7 +100,7 @@ def test_all_that_was_added_is_there_again(tmp_path: Path) -> None:
     again, notes = read_again(tmp_path)
     assert notes == []
     assert again.common == Tally({0: 15})
-    assert again.steps == steps
+    assert {x: said(step) for x, step in again.steps.items()} == {x: said(step) for x, step in steps.items()}
     read = weighed | {D: Weighed(0.0, None)}
     assert again.kept == {A: KeptNeighbourhood((B, C, D), counted, read)}
     assert again.counted == {"a step"}
@@ -101,8 +118,8 @@ def test_without_a_rate_nothing_is_weighed(tmp_path: Path) -> None:
 
 
 def test_without_a_rate_steps_are_not_weighed(tmp_path: Path) -> None:
-    first, step = opened(tmp_path, fdr=None), FoundSet((B,), Record(A, Tally({0: 5})))
-    first.add_step(A, step)
+    first, step = opened(tmp_path, fdr=None), found_set(A, B, tally=Tally({0: 5}), weakest=None)
+    first.add_step(step)
     first.close()
     assert b"weakest" not in (tmp_path / "kept").read_bytes()
     again, notes = read_again(tmp_path, fdr=None)
@@ -137,7 +154,7 @@ def test_lines_are_written_once_a_second(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(checkpoint, "time", SimpleNamespace(monotonic=lambda: clock.now))
     found, lines = opened(tmp_path), []
     for target, clock.now in enumerate((100.0, 100.0, 100.9, 101.0, 101.9, 102.0)):
-        found.add_step(target, found_set(target))
+        found.add_step(nobody(target))
         lines.append((tmp_path / "kept").read_bytes().count(b"\n") - 1)
     found.close()
     assert lines == [1, 1, 1, 4, 4, 6]
@@ -159,9 +176,9 @@ def test_lines_wait_until_there_is_room(tmp_path: Path, monkeypatch: pytest.Monk
         room.insert(0, 0)
         patch.setattr(LockedFile, "append", limited)
         for target in (A, B):
-            found.add_step(target, found_set(target))
+            found.add_step(nobody(target))
         assert (tmp_path / "kept").read_bytes() == first + b'{"s'
-    found.add_step(C, found_set(C))
+    found.add_step(nobody(C))
     assert found.close() == []
     assert list(read_again(tmp_path)[0].steps) == [A, B, C]
 
@@ -175,7 +192,7 @@ def test_lines_for_which_there_is_no_room_are_counted(tmp_path: Path, monkeypatc
     with monkeypatch.context() as patch:
         patch.setattr(LockedFile, "append", full)
         for target in (A, B):
-            found.add_step(target, found_set(target))
+            found.add_step(nobody(target))
         notes = found.close()
     assert notes == [
         f"2 lines could not be written to the checkpoint {tmp_path / 'kept'} (No space left on device); make room on "

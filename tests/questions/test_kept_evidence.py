@@ -22,7 +22,7 @@ from serape.local.registry import ALGORITHMS
 from serape.parallel import workers
 from serape.questions import kept_evidence
 from serape.questions.query import Query
-from serape.search import Search, StepCache, memoised
+from serape.search import Search, Steps, memoised
 from serape.search.evidence import EvidenceLog
 
 BLANKET = [name for name, algorithm in ALGORITHMS.items() if algorithm.answers("blanket")]
@@ -152,8 +152,8 @@ def outer(search: Search, target: int) -> int:
     return inner(search, (target + 1) % len(search.variables))
 
 
-def searching(subject: int, cache: StepCache) -> Search:
-    return Search(G2(serape.Table(frame())), subject=subject, cache=cache)
+def searching(subject: int, cache: Steps) -> Search:
+    return Search(G2(serape.Table(frame())), subject=subject, steps=cache)
 
 
 def latest(search: Search) -> list[Any]:
@@ -161,8 +161,8 @@ def latest(search: Search) -> list[Any]:
 
 
 def test_a_step_tells_a_search_that_did_not_compute_it() -> None:
-    shared = StepCache(evidence_of=frozenset({0, 1}))
-    first, second, single = searching(1, shared), searching(0, shared), searching(0, StepCache())
+    shared = Steps(evidence_of=frozenset({0, 1}))
+    first, second, single = searching(1, shared), searching(0, shared), searching(0, Steps())
     for search in (first, second, single):
         inner(search, 0)
         assert search.evidence_is_whole
@@ -181,9 +181,9 @@ def both_sides(search: Search, target: int) -> int:
 def test_a_step_tells_both_sides(about: int) -> None:
     """The test with the subject as candidate decides where the answer is against its own."""
     told = []
-    for shared in (StepCache(evidence_of=frozenset({0, 1, 5})), None):
-        both_sides(searching(1, shared or StepCache()), about)
-        search = searching(0, shared or StepCache())
+    for shared in (Steps(evidence_of=frozenset({0, 1, 5})), None):
+        both_sides(searching(1, shared or Steps()), about)
+        search = searching(0, shared or Steps())
         both_sides(search, about)
         outcome = search.repeat(5, 0, [6] if about == 0 else [7])
         search.reconcile_sides([5] if outcome.log_p <= search.log_alpha else [])
@@ -194,7 +194,7 @@ def test_a_step_tells_both_sides(about: int) -> None:
 
 @pytest.mark.parametrize("about", [0, 3])
 def test_a_step_that_asks_for_others_does_not_tell_all(about: int) -> None:
-    shared = StepCache(evidence_of=frozenset({0, 1}))
+    shared = Steps(evidence_of=frozenset({0, 1}))
     first = searching(1, shared)
     outer(first, about)
     assert first.evidence_is_whole
@@ -204,7 +204,7 @@ def test_a_step_that_asks_for_others_does_not_tell_all(about: int) -> None:
 
 
 def test_not_even_to_the_search_that_computes_it() -> None:
-    search = searching(0, StepCache(evidence_of=frozenset({0})))
+    search = searching(0, Steps(evidence_of=frozenset({0})))
     outer(search, 0)
     assert not search.evidence_is_whole
 
@@ -228,7 +228,7 @@ def test_what_is_left_to_be_computed_is_computed_at_once(monkeypatch: pytest.Mon
 
 
 def test_a_search_that_knows_something_does_not_take_over_what_a_step_knows() -> None:
-    shared = StepCache(evidence_of=frozenset({0}))
+    shared = Steps(evidence_of=frozenset({0}))
     inner(searching(1, shared), 0)
     second = searching(0, shared)
     second.ask(4, 0)

@@ -53,10 +53,10 @@ def test_other_questions_do_not_take_over_the_steps() -> None:
     data = table()
     asked = Settings.of(algorithm="hiton-pc", forbidden_members=["noise"], max_conditioning=2)
     query = resolve(data, "parents-children", asked)
-    assert query.memory is not None
-    assert resolve(data, "parents-children", asked).memory is query.memory
+    assert query.earlier is not None
+    assert resolve(data, "parents-children", asked).earlier is query.earlier
     others = [query.on(table(1)), query.constrained(asked.search, [0]), query.conditioning_on_one_more()]
-    assert [other.memory for other in others] == [None] * 3
+    assert [other.earlier for other in others] == [None] * 3
 
 
 def test_a_question_is_resolved_once_for_a_table(monkeypatch: pytest.MonkeyPatch) -> None:

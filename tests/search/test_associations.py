@@ -333,3 +333,13 @@ def test_what_a_screen_shows_in_the_core_is_what_its_answers_show() -> None:
         wanted = [plain.xs[k] for k in range(len(plain)) if plain.log_p[k] <= level]
         assert screen.that_depend(level).xs.tolist() == wanted
         assert screen.partition(level)[0].tolist() == [k for k in range(len(plain)) if plain.log_p[k] <= level]
+
+
+def test_the_deciding_tests_of_all_candidates_of_a_target() -> None:
+    screen, found, log_alpha = answered()
+    kept, one_by_one = Associations(), Associations()
+    for store in (kept, one_by_one):
+        store.note_screen(screen, 0, log_alpha)
+        store.note_subsets(found, 0, log_alpha)
+    assert kept.about(0) == {x: test for x in range(33) if (test := one_by_one.get(x, 0)) is not None} != {}
+    assert kept.about(1) == {}

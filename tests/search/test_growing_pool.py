@@ -153,7 +153,7 @@ def test_separations_are_pickled_with_those_not_looked_at() -> None:
     test = G2(mixed_table(5, 300, SIZE))
     search = Search(test, alpha=0.05)
     gll_pc_nonsym(search, 3, GLL(by_association))
-    (step,) = search._steps[3].values()
+    (step,) = search._used[3].values()
     kept = pickle.loads(pickle.dumps(step.record.separations))
     assert isinstance(kept, Separations)
     pairs = [(x, kept.get(x, 3), step.record.separations.get(x, 3)) for x in range(SIZE)]

@@ -72,6 +72,20 @@ def test_what_counts_is_taken_over_alone() -> None:
     assert whole.associations.get(A, C) is None
 
 
+def test_tests_with_another_subject_are_not_taken_over() -> None:
+    """That of a step that tells others is its target."""
+    telling = filled()
+    telling.told = Told(LOG_ALPHA, 4)
+    whole = kept()
+    whole.merge(telling)
+    assert (whole.tally, whole.other_side) == (Tally({1: 3}, {1: 2}), {})
+    whole.told = Told(LOG_ALPHA, 4)
+    whole.count(filled())
+    assert whole.other_side == {}
+    whole.count(telling)
+    assert whole.other_side == {(B, True): (WEAKER, (C,))}
+
+
 def test_where_nothing_is_kept_nothing_is_taken_over() -> None:
     whole = Record()
     whole.merge(filled())

@@ -25,11 +25,11 @@ from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import TargetLists
 from serape.independence.subsets import SubsetResult
 from serape.search import (
+    EarlierSteps,
     FalseDiscoveryRate,
     MinAssociation,
     Search,
-    StepCache,
-    StepMemory,
+    Steps,
     growing_pool,
     many_targets,
     memoised,
@@ -195,7 +195,7 @@ def in_other_processes(work: Any, items: Sequence[int], done: Any) -> None:
 
 def searches(test: IndependenceTest) -> Iterator[Search]:
     """Return searches of all kinds."""
-    rate, memory = FalseDiscoveryRate(0.1), StepMemory()
+    rate, earlier = FalseDiscoveryRate(0.1), EarlierSteps()
     options: list[dict[str, Any]] = [
         {},
         {"evidence": False},
@@ -204,9 +204,10 @@ def searches(test: IndependenceTest) -> Iterator[Search]:
         {"max_conditioning": 2},
         {"random_state": 1},
         {"compute_each": in_other_processes, "subject": 0},
-        {"memory": memory, "subject": 0},
-        {"memory": memory, "subject": 1},
-        {"cache": StepCache()},
+        {"steps": Steps(earlier), "subject": 0},
+        {"steps": Steps(earlier), "subject": 1},
+        {"steps": Steps(earlier), "subject": 2, "compute_each": in_other_processes},
+        {"steps": Steps()},
     ]
     for some in options:
         yield Search(test, alpha=0.05, **some)
@@ -489,8 +490,8 @@ def test_what_is_read_as_independence_is_separated(asked: Callable[..., object])
 
 def test_a_step_is_looked_through_before_others_ask() -> None:
     """Threads share a step, so that nothing of it may be left to do."""
-    search = Search(G2(mixed_table(3, 400, 40)), cache=StepCache())
+    search = Search(G2(mixed_table(3, 400, 40)), steps=Steps())
     asked_in_a_step(search, 0)
-    (step,) = search._steps[0].values()
+    (step,) = search._used[0].values()
     assert not step.record.separations._screens
     assert search.separating_set(0, next(x for x in range(1, 40) if search.test.test(x, 0).log_p > -1)) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import SimpleNamespace
@@ -18,15 +19,13 @@ from serape.independence import G2
 from serape.independence.dependent_pairs import find_dependent_pairs
 from serape.independence.outcomes import Tally
 from serape.knowledge import BoundKnowledge
-from serape.progress import Progress
-from serape.search import Search, StepCache
+from serape.progress import Progress, ProgressCallback
+from serape.search import Search, Steps
 from serape.search.budget import Budget, BudgetSpent
 from serape.search.discoveries import FalseDiscoveryRate
-from serape.search.memo import step_label
-from serape.search.prepared import Compute, preparable
 from serape.search.record import Step
 from serape.search.separations import Separations
-from serape.search.step_memory import StepMemory
+from serape.search.steps import Compute, EarlierSteps, memoised, preparable, step_label
 
 RATE = FalseDiscoveryRate(0.05, log_alpha=math.log(0.05))
 A, B, C, D, E, F = range(6)
@@ -47,6 +46,17 @@ def weakest_p(search: Search, x: int, target: int) -> float | None:
 def never() -> Any:
     """Fail: the step was computed before."""
     raise AssertionError("a step is computed again")
+
+
+def in_processes(
+    work: Compute,
+    items: Sequence[int],
+    done: Callable[[int, Step[Any] | None], None],
+    watch: ProgressCallback = lambda _: None,
+) -> None:
+    """Compute steps as other processes do: what they return is pickled."""
+    for x in items:
+        done(x, pickle.loads(pickle.dumps(work(x, watch))))
 
 
 class TestSettings:
@@ -457,6 +467,12 @@ def named(search: Search, target: int) -> None:
     """A step that a checkpoint can recognise."""
 
 
+@memoised
+def asked_about_d(search: Search, target: int) -> bool:
+    """Another one."""
+    return search.dependent(D, target)
+
+
 class TestSteps:
     def test_a_step_is_computed_once(self) -> None:
         search = Search(Scripted())
@@ -466,8 +482,8 @@ class TestSteps:
 
     def test_searches_share_steps_and_what_these_found_alone(self) -> None:
         p = {"bc|d": 0.5, "be": 0.01, "ef": 0.5, "bf": 0.02}
-        cache = StepCache()
-        first, second = (Search(Scripted(p), cache=cache, fdr=RATE) for _ in range(2))
+        cache = Steps()
+        first, second = (Search(Scripted(p), steps=cache, fdr=RATE) for _ in range(2))
         first.ask(F, E)
         first.ask(F, B)
 
@@ -486,8 +502,8 @@ class TestSteps:
 
     def test_screens_of_a_step_are_looked_through_when_it_ends(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Several threads may ask for its separating sets at once."""
-        cache = StepCache()
-        search = Search(Scripted({"ab": 0.5}), cache=cache)
+        cache = Steps()
+        search = Search(Scripted({"ab": 0.5}), steps=cache)
         search.step(("step", A), A, lambda: search.screen(A, [B, C]))
         monkeypatch.setattr(Separations, "look_through_screens", never)
         found: Separations = cache.recall(("step", A), never).record.separations
@@ -564,11 +580,11 @@ class TestSteps:
         assert [*found, search.step(("step", B), B, lambda: 8)] == [7, 8]
 
     def test_later_searches_recall_steps_with_their_tests(self) -> None:
-        memory, test = StepMemory(), Scripted()
+        earlier, test = EarlierSteps(), Scripted()
 
         def asked(step: str = "step", subject: int = A, **settings: Any) -> tuple[Any, int]:
             """Return the value of a step about B, and how many tests it took."""
-            search = Search(test, subject=subject, memory=memory, **settings)
+            search = Search(test, subject=subject, steps=Steps(earlier), **settings)
             before = len(test.asked)
             value = search.step((step, B), B, lambda: search.dependent(C, B))
             assert search.tally.performed == 1
@@ -579,31 +595,93 @@ class TestSteps:
         assert asked(excluded=[F]) == (True, 1)
         assert asked(subject=B) == (True, 1)
         assert asked(subject=D) == (True, 0)
-        assert asked(compute_each=lambda *_: None) == (True, 1)  # what other processes record is not remembered
 
     def test_a_prepared_step_counts_when_it_is_asked_for(self) -> None:
-        def compute_each(work: Compute, items: Sequence[int], done: Callable[[int, Step[Any] | None], None]) -> None:
-            for x in items:
-                done(x, work(x, lambda _: None))
-
         @preparable
         def step(search: Search, target: int) -> bool:
             return search.dependent(F, target)
 
         test = Scripted()
-        search = Search(test, subject=A, compute_each=compute_each)
+        search = Search(test, subject=A, compute_each=in_processes)
         search.prepare(step, [B, C])
         assert (len(test.asked), search.tally.performed) == (2, 0)
         assert step(search, C)
         assert (len(test.asked), search.tally.performed) == (2, 1)
+        assert step(search, C)  # a part of a step is prepared for once
+        assert (len(test.asked), search.tally.performed) == (3, 2)
+
+    def test_arguments_of_parts_are_told_apart_as_objects(self) -> None:
+        @preparable
+        def step(search: Search, target: int, others: list[int]) -> bool:
+            return search.dependent(F, target, others)
+
+        test, given = Scripted(), [D]
+        search = Search(test, subject=A, compute_each=in_processes)
+        search.prepare(step, [B, C], given)
+        assert step(search, B, [D])
+        assert len(test.asked) == 3
+        assert step(search, B, given)
+        assert len(test.asked) == 3
+
+    @pytest.mark.parametrize("evidence", [True, False])
+    def test_a_prepared_step_is_one_of_the_call_and_of_later_ones(self, evidence: bool) -> None:
+        """Its record has what searches about others need, if there are any that keep evidence."""
+        test, earlier = Scripted(), EarlierSteps()
+
+        @memoised
+        def step(search: Search, target: int) -> bool:
+            return search.dependent(D, target, [E])
+
+        def asked(steps: Steps, subject: int, **settings: Any) -> tuple[int, int, int, bool]:
+            """Return how many tests it took and how many count, and which set decides on B."""
+            before = len(test.asked)
+            search = Search(test, subject=subject, steps=steps, evidence=evidence, **settings)
+            for _ in range(2):  # what is known is not prepared again
+                search.prepare(step, [B, C, C, subject])
+            prepared = len(test.asked) - before
+            assert step(search, B)
+            search.reconcile_sides([B])
+            assert search.evidence_is_whole == evidence
+            told = given_of(search, B, subject) == (E,)
+            return prepared, len(test.asked) - before, search.tally.performed, told
+
+        shared = Steps()
+        assert asked(shared, A, compute_each=in_processes) == (2, 2, 1, False)
+        assert asked(shared, D) == (0, 0, 0, evidence)
+        assert asked(shared, F, compute_each=in_processes) == (0, 0, 0, False)  # one step is not worth a process
+        assert asked(Steps(earlier), A, compute_each=in_processes) == (2, 2, 1, False)
+        assert asked(Steps(earlier), D) == (0, 0, 1, evidence)
+        assert asked(Steps(earlier), D, excluded=[F]) == (0, 1, 1, evidence)
+        assert asked(Steps(earlier), F, compute_each=in_processes) == (0, 0, 1, False)
+
+    def test_a_prepared_part_says_what_the_step_says_that_asks_for_it(self) -> None:
+        """The tests of the target of that step with others are evidence for a search about it."""
+
+        @preparable
+        def part(search: Search, target: int) -> bool:
+            return search.dependent(B, target, [E])
+
+        found = []
+        for compute_each in (None, in_processes):
+            shared = Steps(evidence_of=frozenset([B]))
+            first, second = (Search(Scripted(), subject=x, steps=shared, compute_each=compute_each) for x in (A, B))
+
+            def step(search: Search = first) -> None:
+                search.prepare(part, [C, D])
+                assert part(search, C)
+
+            first.step(("step", B), B, step)
+            second.step(("step", B), B, never)
+            second.reconcile_sides([C, D])
+            assert second.evidence_is_whole
+            found.append([given_of(second, x, B) for x in (C, D)])
+        assert found == [[(E,), None]] * 2
 
     def test_a_prepared_step_works_in_its_own_way(self) -> None:
         """It has its part of the threads, and reports to whom prepares it."""
         told: list[Progress] = []
 
-        def compute_each(work: Compute, items: Sequence[int], done: Callable[[int, Step[Any] | None], None]) -> None:
-            for x in items:
-                done(x, work(x, told.append))
+        compute_each = partial(in_processes, watch=told.append)
 
         @preparable
         def step(search: Search, target: int) -> int:
@@ -623,8 +701,8 @@ class TestSteps:
 
 class TestEvidenceOfSteps:
     def test_a_step_of_another_search_tells_nothing_if_nobody_asked(self) -> None:
-        cache = StepCache()
-        first, second = (Search(Scripted(), subject=subject, cache=cache) for subject in (A, D))
+        cache = Steps()
+        first, second = (Search(Scripted(), subject=subject, steps=cache) for subject in (A, D))
         for target in (B, C, B):
             first.step(("step", target), target, partial(first.ask, E, target))
         assert first.evidence_is_whole
@@ -639,8 +717,8 @@ class TestEvidenceOfSteps:
         assert given_of(search, B, A) == (D,)
 
     def test_a_step_has_the_evidence_about_its_target_for_the_search_about_it(self) -> None:
-        cache = StepCache(evidence_of=frozenset([B]))
-        first, second = (Search(Scripted(), subject=subject, cache=cache) for subject in (A, B))
+        cache = Steps(evidence_of=frozenset([B]))
+        first, second = (Search(Scripted(), subject=subject, steps=cache) for subject in (A, B))
 
         def step() -> None:
             first.ask(D, B, [E])
@@ -656,8 +734,8 @@ class TestEvidenceOfSteps:
         assert second.evidence_is_whole
 
     def test_a_step_that_asks_for_others_does_not_tell_all(self) -> None:
-        cache = StepCache(evidence_of=frozenset([B]))
-        first, second = (Search(Scripted(), subject=subject, cache=cache) for subject in (A, B))
+        cache = Steps(evidence_of=frozenset([B]))
+        first, second = (Search(Scripted(), subject=subject, steps=cache) for subject in (A, B))
         first.step(("step", B), B, lambda: first.step(("step", C), C, lambda: first.ask(D, C)))
         assert first.evidence_is_whole
         second.step(("step", B), B, never)
@@ -670,7 +748,7 @@ class TestStepsOfACheckpoint:
     def searched(self, counted: set[str] | None, **settings: Any) -> Search:
         """Return a search whose step about A performs a test, skips one, and writes a note."""
         test = Scripted({"ac": TOO_FEW_ROWS})
-        search = Search(test, cache=StepCache(counted=counted), **settings)
+        search = Search(test, steps=Steps(counted=counted), **settings)
 
         def step() -> None:
             search.screen(A, [B, C])
@@ -694,6 +772,13 @@ class TestStepsOfACheckpoint:
         assert search.record.steps == [self.LABEL]
         assert search.tally == Tally()
         assert search.notes == []
+
+    def test_what_was_counted_before_does_not_count_where_it_is_prepared(self) -> None:
+        shared = Steps(counted={step_label((asked_about_d.__wrapped__, B))})  # type: ignore[attr-defined]
+        search = Search(Scripted(), steps=shared, subject=A, compute_each=in_processes)
+        search.prepare(asked_about_d, [B, C])
+        assert [asked_about_d(search, x) for x in (B, C)] == [True, True]
+        assert (search.tally.performed, len(search.record.steps)) == (1, 2)
 
     def test_what_was_counted_before_takes_no_tests_from_the_budget(self) -> None:
         search = self.searched({self.LABEL}, budget=Budget(max_tests=1))

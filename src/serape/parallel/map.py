@@ -19,7 +19,7 @@ from serape.data.table import Table
 from serape.parallel.workers import Task, choose_workers
 from serape.progress import Progress, ProgressCallback
 from serape.search.budget import Budget
-from serape.search.prepared import ComputeEach
+from serape.search.steps import ComputeEach
 
 Value = TypeVar("Value")
 

@@ -2,14 +2,14 @@
 
 Algorithms that test a pair from both sides use the same steps about a variable for every target (`memoised`). Two
 processes with half of the targets each would both compute nearly all steps. So the processes first compute the steps
-about each target itself and collect them; the searches that follow find them in the cache.
+about each target itself and collect them; the searches that follow find them among their `Steps`.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from serape.independence.base import IndependenceTest
 from serape.independence.screens import ScreenResult
@@ -17,19 +17,9 @@ from serape.parallel.map import parallel_map
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.search import Budget, Search
-from serape.search.associations import DecidingTest
-from serape.search.memo import StepCache
-from serape.search.record import Record
-
-
-class FoundSet(NamedTuple):
-    """A step about one target that is a set of variables."""
-
-    members: tuple[int, ...]
-    record: Record
-    """What was counted for it."""
-    weakest: Mapping[int, DecidingTest] | None = None
-    """With a false discovery rate, the weakest associations of the members, and of neighbours that no test removes."""
+from serape.search.associations import Associations
+from serape.search.record import Record, Step
+from serape.search.steps import Steps
 
 
 class AskedOfTargets(Protocol):
@@ -50,7 +40,7 @@ class AskedOfTargets(Protocol):
         threads: int = 1,
         watch: ProgressCallback | None = None,
         marginals: Mapping[int, ScreenResult] | None = None,
-        cache: StepCache | None = None,
+        steps: Steps | None = None,
         *,
         keep_separations: bool = True,
         evidence: bool = True,
@@ -68,7 +58,7 @@ def precompute_steps(
     targets: Sequence[int],
     jobs: int,
     known: Mapping[int, ScreenResult],
-    cache: StepCache | None,
+    steps: Steps | None,
     progress: bool | ProgressCallback | None,
     budget: Budget | None = None,
     *,
@@ -80,22 +70,22 @@ def precompute_steps(
     columns are candidates too.
     """
     counted: dict[int, Record] = {}
-    if cache is None or jobs == 1:
+    if steps is None or jobs == 1:
         return counted
     bar = ProgressBar("steps", len(targets), None if callable(progress) else progress)
     own = os.getpid()
 
     def compute(target: int, watch: ProgressCallback) -> tuple[bytes | None, Record]:
         about = None if duplicates else target
-        search = query.search(about, watch=watch, marginals=known, cache=cache, evidence=False)
+        search = query.search(about, watch=watch, marginals=known, steps=steps, evidence=False)
         with search.only_steps_about(target):
             query.answer(search, target)
-        return None if os.getpid() == own else cache.pickled(target), search.record.of_counts()
+        return None if os.getpid() == own else steps.pickled(target), search.record.of_counts()
 
     def keep(target: int, answer: tuple[bytes | None, Record]) -> None:
-        steps, counted[target] = answer
-        if steps is not None:
-            cache.add_pickled(target, steps)
+        computed, counted[target] = answer
+        if computed is not None:
+            steps.add_pickled(target, computed)
         bar.advance(query.source.variables[target], (), counted[target].tally.performed, 0)
 
     try:
@@ -110,27 +100,29 @@ def precompute_sets(
     targets: Sequence[int],
     jobs: int,
     known: Mapping[int, ScreenResult],
-    cache: StepCache,
+    steps: Steps,
     budget: Budget | None,
-    done: Callable[[int, FoundSet], None],
+    done: Callable[[Step[tuple[int, ...]]], None],
 ) -> None:
-    """Compute the step about each target where it is the only one and a set of variables; nothing else is kept.
+    """Compute the step about each target where it is the only one and a set of variables, and call `done` with it.
 
-    Calls `done` with what was found for each.
+    Its record has what was counted and, with a false discovery rate, the weakest associations of the members, and of
+    neighbours that no test removes.
     """
 
-    def compute(target: int, watch: ProgressCallback) -> FoundSet:
-        search = query.search(None, watch=watch, marginals=known, cache=cache, keep_separations=False)
+    def compute(target: int, watch: ProgressCallback) -> Step[tuple[int, ...]]:
+        search = query.search(None, watch=watch, marginals=known, steps=steps, keep_separations=False)
         with search.only_steps_about(target):
             query.answer(search, target)
-        members, weakest = cache.take_set(target), None
+        members, record = steps.take(target).value, search.record.of_counts()
         if search.keeps_associations:
             asked = ((x, search.weakest_association(x, target)) for x in {*members, *query.kept(target)})
-            weakest = {x: test for x, test in asked if test is not None}
-        return FoundSet(members, search.record.of_counts(), weakest)
+            record.associations = Associations.of(target, {x: test for x, test in asked if test is not None})
+        return Step(target, members, record)
 
-    def keep(target: int, found: FoundSet) -> None:
-        cache.pools.put(target, found.members, found.weakest)
-        done(target, found)
+    def keep(target: int, step: Step[tuple[int, ...]]) -> None:
+        del target
+        steps.pools.put(step)
+        done(step)
 
     parallel_map(compute, targets, jobs, keep, test=query.source, budget=budget)

@@ -89,7 +89,9 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
     jobs = settings.threads
     found: dict[int, Result] = {}
     known: Mapping[int, ScreenResult] = {}
-    cache = query.cache(len(positions)) if settings.max_tests is None else None  # a count of tests for each target
+    steps = (
+        query.shared_steps(len(positions)) if settings.max_tests is None else None
+    )  # a count of tests for each target
     notes: list[str] = []
     common = query.excluded(-1)
     precomputed: dict[int, Record] = {}
@@ -98,10 +100,10 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
 
     def one(target: int, watch: ProgressCallback) -> Result:
         # Other targets have the first of several duplicates as a candidate; a target that is a duplicate does not.
-        shared = cache if query.excluded(target) == common else None
+        shared = steps if query.excluded(target) == common else None
         counted = precomputed.get(target)
         return query.run(
-            target, watch=watch, marginals=known, cache=shared, notes=notes, counted=counted, evidence=room.wanted
+            target, watch=watch, marginals=known, steps=shared, notes=notes, counted=counted, evidence=room.wanted
         )
 
     def done(target: int, result: Result) -> None:
@@ -117,15 +119,15 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
         known = marginal_tests(query.source, positions, query.knowledge, jobs) if unbounded else {}
         if known:
             notes.append(f"{shared_tests(known):,} tests given nothing are shared between the targets")
-        if cache is not None:
+        if steps is not None:
             notes.append(
                 "neighbourhoods are shared between the targets; `tests` counts those performed for this target"
             )
-        sharing = [target for target in positions if query.excluded(target) == common] if cache is not None else []
-        if cache is not None and room.wanted:
-            cache.evidence_of = frozenset(sharing)
+        sharing = [target for target in positions if query.excluded(target) == common] if steps is not None else []
+        if steps is not None and room.wanted:
+            steps.evidence_of = frozenset(sharing)
         if unbounded:
-            precomputed.update(precompute_steps(query, sharing, jobs, known, cache, settings.progress))
+            precomputed.update(precompute_steps(query, sharing, jobs, known, steps, settings.progress))
         call.each(one, positions, done, detach=query.detached)
     if call.interrupted:  # the complete results are returned
         left = len(positions) - len(found)

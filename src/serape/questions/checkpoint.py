@@ -26,12 +26,11 @@ from serape.files import parsed_json
 from serape.independence import table_of
 from serape.independence.outcomes import Tally
 from serape.locking import InUse, LockedFile
-from serape.parallel.precompute import FoundSet
 from serape.questions.deciding import Weighed
 from serape.questions.identity import differences, identity
 from serape.questions.query import Query
-from serape.search.associations import DecidingTest
-from serape.search.record import Record
+from serape.search.associations import Associations, DecidingTest
+from serape.search.record import Record, Step
 from serape.settings import RunSettings
 from serape.wording import setting
 
@@ -63,7 +62,7 @@ class Checkpoint:
         """The shared steps whose tests are among those of the neighbourhoods."""
         self.common: Tally | None = None
         """The tests that belong to no single target, if the file had them."""
-        self.steps: dict[int, FoundSet] = {}
+        self.steps: dict[int, Step[tuple[int, ...]]] = {}
         """The steps that the file had, by target."""
         self._names = query.source.variables
         self._largest = query.max_conditioning
@@ -100,11 +99,11 @@ class Checkpoint:
             entry["deciding"] = [self._written(weighed[x].test) for x in neighbours]
         self._write(entry)
 
-    def add_step(self, target: int, found: FoundSet) -> None:
+    def add_step(self, step: Step[tuple[int, ...]]) -> None:
         """Write the step about one target to the file."""
-        entry = self._entry("step", target, found.members, found.record.tally)
-        if found.weakest is not None:
-            weakest = found.weakest.items()
+        entry = self._entry("step", step.target, step.value, step.record.tally)
+        if step.record.associations is not None:
+            weakest = step.record.associations.about(step.target).items()
             entry["weakest"] = {self._names[x]: [self._written(test), test.separated] for x, test in weakest}
         self._write(entry)
 
@@ -250,8 +249,8 @@ class Checkpoint:
         _require(len({target, *neighbours}) == 1 + len(neighbours))
         if kind == "step":
             _require(target not in self.steps)
-            weakest = self._weakest(line, target) if self._judged else None
-            self.steps[target] = FoundSet(neighbours, Record(target, tally), weakest)
+            weakest = Associations.of(target, self._weakest(line, target)) if self._judged else None
+            self.steps[target] = Step(target, neighbours, Record(target, tally, associations=weakest))
             return
         _require(target not in self.kept)
         weighed = self._weighed(line, target, neighbours) if self._judged else {}

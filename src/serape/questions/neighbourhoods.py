@@ -20,7 +20,7 @@ from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
 from serape.parallel.map import parallel_map
 from serape.parallel.marginals import marginal_blocks, marginal_tests, shared_tests
-from serape.parallel.precompute import FoundSet, precompute_sets, precompute_steps
+from serape.parallel.precompute import precompute_sets, precompute_steps
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.questions.checkpoint import Checkpoint, KeptNeighbourhood
@@ -29,7 +29,7 @@ from serape.questions.query import Query
 from serape.questions.run import Run
 from serape.search import BudgetSpent, Search
 from serape.search.associations import DecidingTest
-from serape.search.record import Record
+from serape.search.record import Record, Step
 from serape.skeletons.skeleton import without_collector
 from serape.types import Rule
 
@@ -54,7 +54,7 @@ class _Targets:
         self.run = run.settings
         self.jobs = self.run.threads if self.run.max_tests is None else 1  # one count for all
         self.budget = run.budget
-        self.cache = query.cache(count)
+        self.steps = query.shared_steps(count)
         self.steps_are_sets = query.algorithm.steps_are_sets
         self.known: Mapping[int, ScreenResult] = {}
         self.precomputed: dict[int, Record] = {}
@@ -79,10 +79,10 @@ class _Targets:
         if not targets:
             self.tally = (checkpoint and checkpoint.common) or self.tally
             return
-        if self.steps_are_sets and self.cache is not None and checkpoint is not None:
+        if self.steps_are_sets and self.steps is not None and checkpoint is not None:
             kept = checkpoint.steps
-            for x, step in kept.items():
-                self.cache.pools.put(x, step.members, step.weakest)
+            for step in kept.values():
+                self.steps.pools.put(step)
             self.precomputed.update((x, kept[x].record) for x in targets if x in kept)
             targets = [x for x in targets if x not in kept]
         level = math.log(query.alpha)
@@ -91,11 +91,11 @@ class _Targets:
             self._count_common(shared_tests(self.known), checkpoint)
         if self.run.max_tests is not None:
             return
-        if self.cache is not None and self.steps_are_sets:
+        if self.steps is not None and self.steps_are_sets:
             self._prepare_sets(targets, checkpoint, level)
             return
         found = precompute_steps(
-            query, targets, self.jobs, self.known, self.cache, self.run.progress, self.budget, duplicates=True
+            query, targets, self.jobs, self.known, self.steps, self.run.progress, self.budget, duplicates=True
         )
         self.precomputed.update(found)
 
@@ -139,13 +139,13 @@ class _Targets:
         query, ask = self.query, self.query.algorithm.sets_at_once
         if ask is None:
             return targets
-        assert self.cache is not None
+        assert self.steps is not None
         left: list[int] = []
         for begin in range(0, len(targets), _AT_ONCE):
             some = targets[begin : begin + _AT_ONCE]
-            search = query.search(None, self.jobs, marginals=self.known, cache=self.cache, keep_separations=False)
+            search = query.search(None, self.jobs, marginals=self.known, steps=self.steps, keep_separations=False)
             found = ask(search, some, self.known, **query.options)
-            self.cache.pools.add(found)
+            self.steps.pools.add(found)
             self.tally.merge(search.tally)
             bar.advance_by(len(found.of), search.tally.performed)
             left += [x for x in some if x not in found.of]
@@ -156,20 +156,20 @@ class _Targets:
     def _find_sets(self, targets: Sequence[int], checkpoint: Checkpoint | None, bar: ProgressBar) -> None:
         names = self.query.source.variables
 
-        def done(target: int, found: FoundSet) -> None:
-            self.precomputed[target] = found.record
+        def done(step: Step[tuple[int, ...]]) -> None:
+            self.precomputed[step.target] = step.record
             if checkpoint is not None:
-                checkpoint.add_step(target, found)
-            bar.advance(names[target], (), found.record.tally.performed, 0)
+                checkpoint.add_step(step)
+            bar.advance(names[step.target], (), step.record.tally.performed, 0)
             if self.budget is not None:
                 self.budget.check()
 
-        assert self.cache is not None
-        precompute_sets(self.query, targets, self.jobs, self.known, self.cache, self.budget, done)
+        assert self.steps is not None
+        precompute_sets(self.query, targets, self.jobs, self.known, self.steps, self.budget, done)
 
     def known_neighbours(self, targets: list[int]) -> dict[int, tuple[int, ...]]:
         """Return the parents and children of targets that follow from known sets: those of all their members too."""
-        sets = {} if self.cache is None or self.cache.counted is not None else self.cache.pools.of
+        sets = {} if self.steps is None or self.steps.counted is not None else self.steps.pools.of
         query = self.query
         symmetric = query.algorithm.symmetric(query.options)
         all_are_known = len(sets) == len(query.source.variables)
@@ -184,9 +184,9 @@ class _Targets:
 
     def weigh(self, known: Mapping[int, tuple[int, ...]]) -> dict[int, dict[int, Weighed]]:
         """Return what counts for the edges to neighbours that follow from known sets, with a false discovery rate."""
-        if self.query.fdr is None or self.cache is None:
+        if self.query.fdr is None or self.steps is None:
             return {}
-        pools, either = self.cache.pools, self.query.algorithm.either_side
+        pools, either = self.steps.pools, self.query.algorithm.either_side
         both = self.query.algorithm.symmetric(self.query.options)
 
         def side(x: int, y: int) -> Weighed | None:
@@ -206,7 +206,7 @@ class _Targets:
             None,
             watch=watch,
             marginals=self.known,
-            cache=self.cache,
+            steps=self.steps,
             budget=self.budget,
             keep_separations=not self.steps_are_sets,
         )
@@ -258,8 +258,8 @@ def find_neighbourhoods(
             checkpoint = None
     rest = [target for target in targets if target not in done]
     names = query.source.variables
-    if checkpoint is not None and searches.cache is not None:
-        searches.cache.counted = checkpoint.counted
+    if checkpoint is not None and searches.steps is not None:
+        searches.steps.counted = checkpoint.counted
 
     def keep(target: int, answer: KeptNeighbourhood) -> None:
         neighbours, record, weighed = answer

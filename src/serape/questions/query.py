@@ -37,9 +37,10 @@ from serape.questions.untested import untested_note
 from serape.results.call import Call
 from serape.results.explanation import Evidence
 from serape.results.result import Result
-from serape.search import Budget, FalseDiscoveryRate, Positions, Search, StepCache, StepMemory
+from serape.search import Budget, FalseDiscoveryRate, Positions, Search, Steps
 from serape.search.budget import stopped_note
 from serape.search.record import Record
+from serape.search.steps import EarlierSteps
 from serape.settings import RunSettings, SearchSettings, Settings
 from serape.types import Finds
 from serape.wording import setting
@@ -71,7 +72,7 @@ class Query:
     min_effect: float | None = None
     asked: SearchSettings = field(default_factory=SearchSettings)
     """The settings as the caller gave them."""
-    memory: StepMemory | None = field(default=None, repr=False, compare=False)
+    earlier: EarlierSteps | None = field(default=None, repr=False, compare=False)
     """The steps of earlier questions that differ in the target alone; no other question takes them over."""
 
     @classmethod
@@ -139,12 +140,12 @@ class Query:
 
     def on(self, data: Any) -> Query:
         """Return the same question about other data with the same columns."""
-        return replace(self, source=self.make_source(data), memory=None)
+        return replace(self, source=self.make_source(data), earlier=None)
 
     def remembering_steps(self) -> Query:
         """Return the same question with a memory of the steps that its targets share, if their order is no matter."""
         ordered = self.random_state is not None or self.run_settings.max_tests is not None
-        return replace(self, memory=None if ordered else StepMemory())
+        return replace(self, earlier=None if ordered else EarlierSteps())
 
     def position(self, target: object) -> int:
         """Return the position of a variable that can be a target."""
@@ -171,7 +172,7 @@ class Query:
         knowledge, known, named = resolve_constraints(
             self.source, asked, targets, adjacent=self.finds != "blanket", symmetric=symmetric
         )
-        return replace(self, knowledge=knowledge, known=known, constraints=named, memory=None)
+        return replace(self, knowledge=knowledge, known=known, constraints=named, earlier=None)
 
     # --- asking --------------------------------------------------------------------------------------------------
 
@@ -181,7 +182,7 @@ class Query:
         threads: int = 1,
         watch: ProgressCallback | None = None,
         marginals: Mapping[int, ScreenResult] | None = None,
-        cache: StepCache | None = None,
+        steps: Steps | None = None,
         notes: Sequence[str] = (),
         *,
         warn: bool = False,
@@ -191,15 +192,15 @@ class Query:
     ) -> Result:
         """Ask the question about a target.
 
-        `marginals` are known tests given nothing, by target, and `cache` holds the steps of searches for other targets.
-        Without `evidence`, or where the steps in the cache do not tell it, a search of its own gathers the evidence
-        when it is first used. `notes` are added to those of the result. If `warn`, more notes name what to doubt:
+        `marginals` are known tests given nothing, by target, and `steps` those that searches for other targets share.
+        Without `evidence`, or where shared steps do not tell it, a search of its own gathers the evidence when it is
+        first used. `notes` are added to those of the result. If `warn`, more notes name what to doubt:
         candidates that cannot be tested reliably given the answer (one more screen finds them, if tests were skipped),
         likely leaks, and members by chance. A `budget` is that of a larger call, and `counted` what it has counted for
         the target in advance.
         """
         run = Run(replace(self.run_settings, progress=watch or False), self.source, TARGET_SECONDS, budget=budget)
-        search = self.search(target, threads, watch, marginals, cache, run.budget, evidence=evidence)
+        search = self.search(target, threads, watch, marginals, steps, run.budget, evidence=evidence)
         with run.part():
             answer, discoveries = self.discovered(search, target)
         if run.budget is not None:
@@ -217,14 +218,14 @@ class Query:
         found = self._members(answer)
         deciding = Deciding(search, target, answer, discoveries, by_subsets=self.by_subsets, reconciled=found)
         answer = without_weak(self, search, target, answer, deciding)
-        if marginals is None and cache is None and search.tally.skipped and not search.tally.performed:
+        if marginals is None and steps is None and search.tally.skipped and not search.tally.performed:
             search.notes.append("no test is reliable: there are too few rows for any answer about the target")
         elif warn:
             search.notes.extend(self.warnings(search, target, self._members(answer), deciding))
         result = self.result_of(
             search, target, answer, discoveries, run.seconds, notes, deciding=deciding, complete=True
         )
-        if cache is not None:
+        if steps is not None:
             search.release()
         return result
 
@@ -234,7 +235,7 @@ class Query:
         threads: int = 1,
         watch: ProgressCallback | None = None,
         marginals: Mapping[int, ScreenResult] | None = None,
-        cache: StepCache | None = None,
+        steps: Steps | None = None,
         budget: Budget | None = None,
         keep_separations: bool = True,
         keep_associations: bool = True,
@@ -248,7 +249,7 @@ class Query:
         search = Search(
             self.source,
             subject=target,
-            cache=cache,
+            steps=steps or Steps(self.earlier),
             evidence=evidence and target is not None,
             alpha=self.alpha,
             max_conditioning=self.max_conditioning,
@@ -264,7 +265,6 @@ class Query:
             compute_each=compute_each(self.source, threads) if self.algorithm.shares else None,
             keep_separations=keep_separations,
             keep_associations=keep_associations,
-            memory=self.memory,
             decide_on_part=self.asked.decide_on_part,
         )
         search.use_marginals(marginals or {})
@@ -305,12 +305,12 @@ class Query:
     def conditioning_on_one_more(self) -> Query:
         """Return the same query with conditioning sets of up to one more member."""
         bound = self.max_conditioning
-        return self if bound is None else replace(self, max_conditioning=bound + 1, memory=None)
+        return self if bound is None else replace(self, max_conditioning=bound + 1, earlier=None)
 
-    def cache(self, targets: int) -> StepCache | None:
-        """Return a cache that searches for many targets can share, or None if it has no use."""
+    def shared_steps(self, targets: int) -> Steps | None:
+        """Return what searches for many targets can share, or None if it has no use."""
         shares = self.algorithm.shares and self.random_state is None and self.min_effect is None  # this needs evidence
-        return StepCache() if shares and targets > 1 else None
+        return Steps() if shares and targets > 1 else None
 
     @staticmethod
     def detached(result: Result) -> Result:

@@ -97,7 +97,7 @@ def region(
     query = query.constrained(asked.search, [at], symmetric=True)
     names = query.source.variables
     run = Run(asked.run, query.source)
-    with run.part(), run.searching(query, cache=query.cache(2)) as search:
+    with run.part(), run.searching(query, steps=query.shared_steps(2)) as search:
         grown = _Region(query, at, search)
         found = Skeleton(grown.neighbours)
         grown.grow(int(depth))

@@ -11,7 +11,7 @@ from serape.data.table import Table
 from serape.independence import IndependenceTest
 from serape.independence.on_engine import on_engine
 from serape.questions.query import Query
-from serape.search.step_memory import STEP_BYTES
+from serape.search.steps import STEP_BYTES
 from serape.settings import Settings
 from serape.types import Finds
 

@@ -11,17 +11,16 @@ from serape.search.budget import Budget, BudgetSpent
 from serape.search.discoveries import FalseDiscoveryRate
 from serape.search.growing_pool import can_grow_pool, grow_pool, grow_pools
 from serape.search.members import Members
-from serape.search.memo import StepCache, memoised
 from serape.search.min_association import MinAssociation
 from serape.search.pools import Pools
-from serape.search.prepared import preparable
 from serape.search.search import Search
-from serape.search.step_memory import StepMemory
+from serape.search.steps import EarlierSteps, Steps, memoised, preparable
 
 __all__ = [
     "Budget",
     "BudgetSpent",
     "CandidateGroups",
+    "EarlierSteps",
     "FalseDiscoveryRate",
     "Members",
     "MinAssociation",
@@ -31,8 +30,7 @@ __all__ = [
     "Progress",
     "ScreenResult",
     "Search",
-    "StepCache",
-    "StepMemory",
+    "Steps",
     "as_positions",
     "can_grow_pool",
     "grow_pool",

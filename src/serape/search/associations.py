@@ -100,6 +100,11 @@ class Associations:
             for answers in other._put_by.get(target, ()):
                 self._put(answers, target, other._log_alpha)
 
+    def about(self, target: int) -> dict[int, DecidingTest]:
+        """Return the deciding tests of all candidates and a target."""
+        self._look_through(target)
+        return {x: _looked_up(one) for x, one in self._found.get(target, _NONE).items()}
+
     def get(self, x: int, target: int) -> DecidingTest | None:
         """Return the deciding test of a candidate and a target, or None if no test showed dependence."""
         if target not in self._put_by and target not in self._found:

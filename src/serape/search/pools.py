@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -59,36 +58,19 @@ class PoolAssociations:
         return tests.log_p.tolist(), tests.statistic.tolist(), tests.dof.tolist(), list(tests.given)
 
 
-@dataclass(frozen=True, slots=True)
-class PoolTests:
-    """The weakest associations of one pool, which was found by itself."""
-
-    tests: Mapping[int, DecidingTest]
-    """By variable: the members, and those that stay neighbours whatever the tests show."""
-
-    def get(self, x: int, target: int) -> DecidingTest | None:
-        """Return the weakest association of a variable with the target, or None if it is not known."""
-        del target
-        return self.tests.get(x)
-
-    def of(self, target: int) -> Associations:
-        """Return all of them."""
-        return Associations.of(target, self.tests)
-
-
 @dataclass
 class Pools:
     """The pools of many targets, in place of a step about each."""
 
     of: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    weakest: dict[int, PoolAssociations | PoolTests] = field(default_factory=dict)
+    weakest: dict[int, PoolAssociations | Associations] = field(default_factory=dict)
     """By target, where the weakest associations of its pool are, if a false discovery rate asks for them."""
 
-    def put(self, target: int, pool: tuple[int, ...], weakest: Mapping[int, DecidingTest] | None) -> None:
-        """Add the pool of one target, with the weakest associations if a false discovery rate asks for them."""
-        self.of[target] = pool
-        if weakest is not None:
-            self.weakest[target] = PoolTests(weakest)
+    def put(self, step: Step[tuple[int, ...]]) -> None:
+        """Add the pool of one target, which was found by itself."""
+        self.of[step.target] = step.value
+        if step.record.associations is not None:
+            self.weakest[step.target] = step.record.associations
 
     def add(self, other: Pools) -> None:
         """Add the pools of other targets."""
@@ -103,4 +85,5 @@ class Pools:
     def step(self, target: int) -> Step[Any]:
         """Return the step about a target."""
         found = self.weakest.get(target)
-        return Step(target, self.of[target], Record(target, associations=None if found is None else found.of(target)))
+        associations = found.of(target) if isinstance(found, PoolAssociations) else found
+        return Step(target, self.of[target], Record(target, associations=associations))

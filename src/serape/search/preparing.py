@@ -1,4 +1,4 @@
-"""How a search prepares steps: it computes them on several cores, and records what belongs to them when asked."""
+"""How a search prepares steps: it computes them on several cores, before an algorithm asks for them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from serape.progress import ProgressCallback
-from serape.search.prepared import key_of
 from serape.search.record import Step
-from serape.search.state import SearchState, Work
+from serape.search.state import NeedsOtherTarget, SearchState, Work
+from serape.search.steps import key_of_part
 
 Value = TypeVar("Value")
 
@@ -31,31 +31,36 @@ class PreparingSearch(SearchState):
         function, memoised = step.__wrapped__, hasattr(step, "is_memoised")  # type: ignore[attr-defined]
         asked = dict.fromkeys(others)
         if memoised:
-            known = [x for x in asked if self._cache.knows((function, x, *rest))]
+            known = [x for x in asked if self._steps.knows((function, x, *rest), self._excluded)]
             asked = {x: None for x in asked if x != self.subject and x not in known}
         if len(asked) < 2:
             return
         threads = max(1, 2 * self.threads // len(asked))  # more than cores: the others end before the largest step
 
         def compute(x: int, watch: ProgressCallback) -> Step[object] | None:
-            record = self._record.of_step(x if memoised else self._record.about)
-            with self._recording(record, Work(threads, watch)), self.only_steps_about(None):
-                return Step(x, function(self, x, *rest), record)
-            return None  # it asks for other steps, and is computed when it is asked for
+            work = Work(threads, watch, restricted=True)
+            try:
+                if memoised:
+                    record = self._record_of_step(x, tells=self._steps.tell or self._recorder.enabled)
+                    return self._computed((function, x, *rest), x, lambda: function(self, x, *rest), record, work)
+                record = self._record_of_step(self._record.about, tells=self._record.told is not None)
+                with self._recording(record, work):
+                    return Step(x, function(self, x, *rest), record)
+            except NeedsOtherTarget:
+                return None  # it asks for other steps, and is computed when it is asked for
 
         def done(x: int, found: Step[object] | None) -> None:
             if found is not None:
-                self._prepared[key_of(function, x, rest)] = found, rest
+                self._steps.add_in_advance((function, x, *rest) if memoised else key_of_part(function, x, rest), found)
             self._tick()
 
         self._work.compute_each(compute, list(asked), done)
 
     def prepared_or_computed(self, step: Callable[..., Value], target: int, rest: Sequence[Any]) -> Value:
-        """Return the value of a step that was prepared, and record what belongs to it; or compute it now."""
-        found, _ = self._prepared.pop(key_of(step, target, rest), (None, ()))
+        """Return the value of a part of a step, recorded as a part; it was prepared, or is computed now."""
+        found: Step[Value] | None = self._steps.in_advance(key_of_part(step, target, rest), self._excluded)
         if found is None:
             return step(self, target, *rest)
         self._record.merge(found.record)
         self._tick()
-        value: Value = found.value
-        return value
+        return found.value

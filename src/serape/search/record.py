@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,7 +107,8 @@ class Record:
         """Take over what counts of a step that keeps its own sets and associations: tests, notes, deciding tests."""
         self.tally.merge(other.tally)
         self.notes += added_notes(other.notes, self.notes)
-        self.other_side.update(other.other_side)
+        if (self.told is None) == (other.told is None):  # the subject is the same
+            self.other_side.update(other.other_side)
         self.steps += other.steps
 
     def merge(self, other: Record) -> None:
@@ -124,7 +125,3 @@ class Step(NamedTuple, Generic[Value]):
     target: int
     value: Value
     record: Record
-
-
-SentStep = tuple[str, str, tuple[Any, ...], Step[Any]]
-"""A step as it can be sent to another process: module and name of its function, further arguments, and result."""

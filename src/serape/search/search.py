@@ -44,8 +44,8 @@ class Search(PreparingSearch):
     """One search: a test, a significance level, and all that the search has found.
 
     `subject` is the variable that the whole search is about: evidence is kept for it alone, and not for the other
-    variables that an algorithm treats as targets; with `evidence=False`, for none. Searches that share a `cache` share
-    their `memoised` steps. Pairs that `knowledge` requires are never separated; those that it forbids are tested like
+    variables that an algorithm treats as targets; with `evidence=False`, for none. Searches that share `steps` share
+    what is `memoised`. Pairs that `knowledge` requires are never separated; those that it forbids are tested like
     others, and left out of the answer (`possible_neighbours`). `known` are members of the subject's blanket.
     `excluded` variables are candidates for no target. Variables may be given as integers of any type.
 

@@ -29,12 +29,10 @@ from serape.search.budget import Budget
 from serape.search.discoveries import FalseDiscoveryRate
 from serape.search.evidence import EvidenceLog
 from serape.search.members import Members
-from serape.search.memo import StepCache, step_label
-from serape.search.prepared import ComputeEach
 from serape.search.record import Record, Step
 from serape.search.recorder import Recorder
 from serape.search.separations import NO_SEPARATIONS, Separations
-from serape.search.step_memory import StepMemory
+from serape.search.steps import ComputeEach, Steps, step_label
 from serape.search.unreliable import Unreliable
 from serape.search.what_is_kept import WhatIsKept
 from serape.wording import setting
@@ -94,7 +92,7 @@ class SearchState(WhatIsKept):
         random_state: int | np.random.Generator | None = None,
         threads: int = 1,
         progress: ProgressCallback | None = None,
-        cache: StepCache | None = None,
+        steps: Steps | None = None,
         evidence: bool = True,
         knowledge: BoundKnowledge | None = None,
         known: Collection[int] = (),
@@ -105,7 +103,6 @@ class SearchState(WhatIsKept):
         compute_each: ComputeEach | None = None,
         keep_separations: bool = True,
         keep_associations: bool = True,
-        memory: StepMemory | None = None,
         decide_on_part: bool = True,
     ) -> None:
         check_alpha(alpha, setting("alpha"))
@@ -124,10 +121,8 @@ class SearchState(WhatIsKept):
         self._work = Work(threads, progress, compute_each)
         self._knowledge = knowledge
         self._known_members = tuple(known)
-        self._cache = cache or StepCache()
-        self._memory = memory if compute_each is None else None
-        self._tells = self._memory is not None or bool(self._cache.evidence_of)
-        self._steps: dict[int, dict[int, Step[Any]]] = {}  # steps used so far, by target and identity
+        self._steps = steps or Steps()
+        self._used: dict[int, dict[int, Step[Any]]] = {}  # steps used so far, by target and identity
         self._latest_step: Step[Any] | None = None  # that was computed here
         self._record = Record(
             separations=Separations() if keep_separations else NO_SEPARATIONS,
@@ -143,8 +138,6 @@ class SearchState(WhatIsKept):
         self._members_tested = MembersTested(-1, ())  # of the latest step
         self._budget = budget
         self._decide_on_part = decide_on_part
-        self._prepared: dict[tuple[Any, ...], tuple[Step[Any], tuple[Any, ...]]] = {}
-        """The prepared steps by key, with the arguments whose identity is in the key."""
         self._marginals: Mapping[int, ScreenResult] = {}
         weighs = fdr is None and not stepwise  # otherwise the rate knows the weakest associations, or none is asked for
         self._recorder = Recorder(len(test.variables), subject, self.log_alpha, enabled=evidence, weighs=weighs)
@@ -276,7 +269,7 @@ class SearchState(WhatIsKept):
         x, y = int(x), int(y)
         if x in self._required(y):
             return None
-        steps = (step.record.separations for target in (y, x) for step in self._steps.get(target, {}).values())
+        steps = (step.record.separations for target in (y, x) for step in self._used.get(target, {}).values())
         found = (store.get(x, y) for store in (*steps, self._record.separations))
         return next((given for given in found if given is not None), None)
 
@@ -296,7 +289,7 @@ class SearchState(WhatIsKept):
 
     def _associations_about(self, x: int, y: int) -> list[Associations]:
         """Return where the associations of two variables are."""
-        steps = [step for about in dict.fromkeys((x, y)) for step in self._steps.get(about, _NO_STEPS).values()]
+        steps = [step for about in dict.fromkeys((x, y)) for step in self._used.get(about, _NO_STEPS).values()]
         records = [*(step.record for step in steps), self._record]
         return [record.associations for record in records if record.associations is not None]
 
@@ -309,8 +302,8 @@ class SearchState(WhatIsKept):
         if self._work.restricted and target != self._work.restrict_to:
             raise NeedsOtherTarget
         self._recorder.stop_telling(self._record)  # what asks for steps does not tell all by itself
-        found = self._cache.recall(key, lambda: self._recalled_or_computed(key, target, compute))
-        used = self._steps.setdefault(target, {})
+        found = self._steps.recall(key, lambda: self._first_asked(key, target, compute))
+        used = self._used.setdefault(target, {})
         if id(found) not in used:
             used[id(found)] = found
             self._recorder.use(found, self._record, recorded=found is self._latest_step)
@@ -328,26 +321,36 @@ class SearchState(WhatIsKept):
         finally:
             work.restricted, work.restrict_to = outside
 
-    def _recalled_or_computed(self, key: Any, target: int, compute: Callable[[], Value]) -> Step[Value]:
-        """Return a step as an earlier search on the table computed it, or compute it."""
-        if self._memory is None:
-            return self._computed(key, target, compute)
-        known = None if target == self.subject else self._memory.recall((key, self._excluded))
-        if known is not None:
-            self._record.count(known.record.of_counts())
-            return known
-        found = self._computed(key, target, compute)
-        self._memory.keep((key, self._excluded), found, len(self.variables))
+    def _first_asked(self, key: Any, target: int, compute: Callable[[], Value]) -> Step[Value]:
+        """Return a step that no search of the call has asked for; what is counted for it counts now."""
+        found = None if target == self.subject else self._steps.in_advance(key, self._excluded)
+        if found is None:
+            record = self._record_of_step(target, tells=self._steps.tell)
+            try:
+                found = self._latest_step = self._computed(key, target, compute, record)
+            finally:
+                self._record.count(record)
+        else:
+            self._record.count(found.record)
+        self._steps.remember(key, self._excluded, found, len(self.variables))
         return found
 
-    def _computed(self, key: Any, target: int, compute: Callable[[], Value]) -> Step[Value]:
-        """Compute a step, with a record of its own.
+    def _record_of_step(self, about: int | None, *, tells: bool) -> Record:
+        """Return an empty record of a step; if it `tells`, with what searches about other variables need."""
+        if not tells:
+            return self._record.of_step(about)
+        assert about is not None
+        told, log = self._recorder.for_others(about, self._steps.evidence_of)
+        return self._record.of_step(about, told=told, log=log)
+
+    def _computed(
+        self, key: Any, target: int, compute: Callable[[], Value], record: Record, work: Work | None = None
+    ) -> Step[Value]:
+        """Compute a step, with a record of its own; perhaps work in another way.
 
         If an earlier part of the run has counted its tests and notes, they do not count again.
         """
-        outside, budget, counted = self._record, self._budget, self._cache.counted
-        told, log = self._recorder.for_others(target, self._cache.evidence_of) if self._tells else (None, None)
-        record = outside.of_step(target, told=told, log=log)
+        budget, counted = self._budget, self._steps.counted
         label = None if counted is None else step_label(key)
         if label is not None:
             record.steps.append(label)
@@ -355,16 +358,14 @@ class SearchState(WhatIsKept):
         if budget is not None and not counts:
             self._budget = budget.of_time
         try:
-            with self._recording(record):
+            with self._recording(record, work):
                 value = compute()
         finally:
             self._budget = budget
             if not counts:
                 record.tally, record.notes = Tally(), []
-            outside.count(record if record.told is None else record.of_counts())
         record.close()
-        self._latest_step = found = Step(target, value, record)
-        return found
+        return Step(target, value, record)
 
     @contextmanager
     def _recording(self, record: Record, work: Work | None = None) -> Iterator[None]:
@@ -426,7 +427,7 @@ class SearchState(WhatIsKept):
 
     def release(self) -> None:
         """Let go of what the search shares with others: few questions follow, if any, but evidence is read."""
-        self._cache, self._memory, self._marginals = StepCache(), None, {}
+        self._steps, self._marginals = Steps(), {}
 
     def close_evidence(self) -> None:
         """Record no further tests: what follows does not decide on the members."""

@@ -12,7 +12,7 @@ import pytest
 
 import serape
 from serape.local.registry import ALGORITHMS
-from serape.search.step_memory import StepMemory
+from serape.search.steps import EarlierSteps
 
 SHARING = [name for name, algorithm in ALGORITHMS.items() if algorithm.shares]
 
@@ -40,15 +40,15 @@ def test_results_do_not_depend_on_earlier_calls(
 ) -> None:
     shared = serape.Table(frame)
     recalled = 0
-    recall = StepMemory.recall
+    recall = EarlierSteps.recall
 
-    def counting(self: StepMemory, key: Any) -> Any:
+    def counting(self: EarlierSteps, key: Any) -> Any:
         nonlocal recalled
         found = recall(self, key)
         recalled += found is not None
         return found
 
-    monkeypatch.setattr(StepMemory, "recall", counting)
+    monkeypatch.setattr(EarlierSteps, "recall", counting)
     answers = ALGORITHMS[algorithm].answers
     asked = [serape.markov_blanket] * answers("blanket") + [serape.parents_children] * answers("parents-children")
     for ask in asked:
@@ -70,7 +70,7 @@ def test_a_table_is_forgotten_with_its_steps(frame: pd.DataFrame) -> None:
 
 
 def test_steps_are_bounded(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("serape.search.step_memory._MOST", 40)
+    monkeypatch.setattr("serape.search.steps._MOST", 40)
     table = serape.Table(frame)
     for name in table.names:
         found = serape.parents_children(table, name, "hiton-pc")
