@@ -58,9 +58,10 @@ def prose(text: str) -> str:
     return RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", escaped(text))
 
 
-def page(title: str, *parts: str, how: Sequence[str] = (), notes: Sequence[str] = ()) -> str:
-    """Return a small page: a title, parts that are HTML already, how the result was found, and its notes, folded."""
-    inside = "".join(parts)
+def page(title: str, *parts: str, first: str = "", how: Sequence[str] = (), notes: Sequence[str] = ()) -> str:
+    """Return a small page: a title, what to know first, parts that are HTML, how the result was found, folded notes."""
+    inside = f"<p><strong>{_fit(first)}</strong></p>" if first else ""
+    inside += "".join(parts)
     inside += "".join(f'<p class="soft">{_fit(line)}</p>' for line in how)
     if notes:
         items = "".join(f"<li>{_fit(note)}</li>" for note in notes)

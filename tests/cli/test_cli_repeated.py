@@ -164,13 +164,13 @@ class TestRepeated:
         assert (code, "ECG" in out) == (130, True)
 
     def test_a_budget(self, capsys: pytest.CaptureFixture[str], patients: str) -> None:
-        """What a budget ended is an answer: the exit code is 0."""
+        """What a budget ended is an answer, and the exit code tells it."""
         asked = ("-t", "HeartDisease", "--algorithm", "hiton-mb", "--max-tests", "30")
         for command in (("path", patients, "--alpha", "0.01"), ("stability", patients, "--draws", "2")):
             code, out, err = run(capsys, *command, *asked)
-            assert (code, err) == (0, "")
-            assert "not complete: this is the result so far" in out
-            assert "the budget (--max-seconds, --max-tests) ended the search" in out
+            assert (code, err) == (3, "")
+            stopped = "not complete: the search stopped at the budget (--max-seconds, --max-tests)"
+            assert out.splitlines()[1].startswith(stopped)
 
 
 class TestAllBlankets:
@@ -196,8 +196,8 @@ class TestAllBlankets:
     ) -> None:
         asked = ("all-blankets", patients, "-t", "HeartDisease", "--alpha", "0.01")
         code, out, _ = run(capsys, *asked, "--max-blankets", "1")
-        assert code == 0
-        assert "the search ended at --max-blankets 1: there may be more blankets" in out
+        assert code == 3
+        assert "not complete: the search stopped at --max-blankets 1: there may be more blankets" in out
         code, _, err = run(capsys, *asked, "--max-blankets", "0")
         assert code == 2
         assert "--max-blankets must be a whole number, 1 or more, not 0" in err

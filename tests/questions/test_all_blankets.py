@@ -204,7 +204,7 @@ def test_a_number_of_blankets() -> None:
         found = serape.all_blankets(COPIES, "HeartDisease", alpha=0.01, max_blankets=count)
         assert found.blankets == FOUND.blankets[:count]
         assert not found.complete
-        assert f"the search ended at max_blankets={count}: there may be more blankets" in found.notes[-1]
+        assert f"the search stopped at max_blankets={count}: there may be more blankets" in found.notes[-1]
         assert f"at least {count} blanket" in str(found)
     one = serape.all_blankets(COPIES, "HeartDisease", alpha=0.01, max_blankets=1)
     assert "ChestPain" in one.undecided

@@ -65,7 +65,7 @@ def test_time_ends_every_algorithm(dense: serape.Table, name: str) -> None:
     assert not found.complete
     assert found.tests <= 31  # that is, 0.15 s of them
     assert found.notes[-1] == f"{SPENT.format('max_seconds=0.15')} been tested"
-    assert "not complete: this is the result so far" in str(found)
+    assert "not complete: the search stopped at " in str(found)
 
 
 def test_other_work_on_the_machine_takes_nothing_from_a_search(dense: serape.Table) -> None:
@@ -140,12 +140,12 @@ def test_each_target_draw_and_level_has_its_own_time(dense: serape.Table) -> Non
     draws = serape.stability(dense, "v0", draws=2, **asked)
     assert not draws.complete
     assert draws.draws == 2
-    assert draws.notes[-1] == "the budget (max_seconds, max_tests) ended the search in 2 of 2 draws"
+    assert draws.notes[-1] == "the search stopped at the budget (max_seconds, max_tests) in 2 of 2 draws"
     path = serape.alpha_path(dense, "v0", [0.01, 0.05], **asked)
     assert not path.complete
     assert path.alphas == (0.01, 0.05)
-    assert path.notes[-1] == "the budget (max_seconds, max_tests) ended the search at 2 of 2 levels"
-    assert "not complete: this is the result so far" in str(path)
+    assert path.notes[-1] == "the search stopped at the budget (max_seconds, max_tests) with 2 of 2 levels"
+    assert "not complete: the search stopped at " in str(path)
 
 
 # --- tests -----------------------------------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ def test_ctrl_c_keeps_what_was_found(jobs: int) -> None:
 def test_a_budget_holds_for_each_draw() -> None:
     found = serape.stability(PATIENTS, "HeartDisease", algorithm="iamb", draws=4, max_tests=20)
     assert (found.draws, found.complete) == (4, False)
-    assert "the budget (max_seconds, max_tests) ended the search in 4 of 4 draws" in found.notes
+    assert "the search stopped at the budget (max_seconds, max_tests) in 4 of 4 draws" in found.notes
     assert serape.stability(PATIENTS, "HeartDisease", algorithm="iamb", draws=4, max_tests=10_000).complete
 
 

@@ -22,11 +22,12 @@ import serape
 from serape.errors import Interrupted, OptionError, SerapeError, command_words
 from serape.markup import plain
 
-BAD_DATA, BAD_USE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
+BAD_DATA, BAD_USE, INCOMPLETE, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
 EXIT_CODES = {
-    0: "done, also if a limit of time or tests ended the search (complete is then false in the JSON)",
+    0: "done",
     BAD_DATA: "bad data",
     BAD_USE: "bad use",
+    INCOMPLETE: "a limit of time, tests or blankets ended the search (the result so far is printed)",
     INTERRUPTED: "interrupted (the result so far is printed)",
     BROKEN_PIPE: "the program that reads the output has ended",
 }
@@ -289,7 +290,7 @@ def answer(
     show: Callable[[Found], None],
     stopped: Callable[[Found], bool] | None = None,
 ) -> None:
-    """Ask a question and show the result; if it was interrupted, show the result so far and exit with code 130.
+    """Ask a question and show the result, or the result so far; exit codes tell what ended the search.
 
     `stopped` tells whether Ctrl-C ended a question that returns its result all the same.
     """
@@ -302,3 +303,5 @@ def answer(
     show(found)
     if interrupted or (stopped is not None and stopped(found)):
         raise typer.Exit(INTERRUPTED)
+    if not getattr(found, "complete", True):
+        raise typer.Exit(INCOMPLETE)

@@ -119,6 +119,7 @@ def show_kind(
         print_json({**found.to_dict(), **more, **told})
         return
     print_line(found._heading())
+    _print_unfinished(found)
     heads, rows, total = found._grid(found._most_rows + 1, **chosen)
     rows = rows[: n_shown(total, found._most_rows)]
     if rows:
@@ -140,13 +141,20 @@ def show_result(found: Result, explain: Sequence[str] = (), as_json: bool = Fals
         return
     explanations = explained(found, explain)
     print_line(f"{found.title}: {variables_text(len(found.members))}")
+    _print_unfinished(found)
     if found.members:
         heads, rows = evidence_table(found, found.members)
         print_grid(["variable", *heads], ([name, *row] for name, row in zip(found.members, rows, strict=True)))
-    for line in command_words(str(found)).splitlines()[1:]:
+    for line in command_words(str(found)).splitlines()[2 if found._unfinished() else 1 :]:
         print_line(line.strip())
     for line in _apart(explanations):
         print_line(line)
+
+
+def _print_unfinished(found: Any) -> None:
+    """Print what a reader must know before the table: that the search is not complete."""
+    if unfinished := found._unfinished():
+        print_line(command_words(unfinished))
 
 
 def _records(found: Result) -> Iterator[dict[str, Any]]:

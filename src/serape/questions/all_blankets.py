@@ -156,7 +156,7 @@ class _AllBlankets:
                 self._blankets.append(blanket)
                 self._report(blanket)
                 if len(self._blankets) == self._max_blankets:
-                    ended = f"the search ended at {setting('max_blankets', self._max_blankets)}"
+                    ended = f"{STOPPED}{setting('max_blankets', self._max_blankets)}"
                     break
         if self._run.interrupted and self._first is None:
             raise KeyboardInterrupt  # nothing is found

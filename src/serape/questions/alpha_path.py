@@ -18,6 +18,7 @@ from serape.questions.query import Query
 from serape.questions.run import Run
 from serape.results.alpha_path import AlphaPath
 from serape.results.result import Result
+from serape.search.budget import STOPPED
 from serape.settings import Settings, question, refuse
 from serape.types import Finds, LocalAlgorithm
 from serape.wording import setting
@@ -98,10 +99,8 @@ def alpha_path(
     done = sorted(found)
     table = table_of(query.source)
     stopped = sum(not result.complete for result in found.values())
-    spent = (
-        f"the budget ({setting('max_seconds')}, {setting('max_tests')}) ended the search at {stopped:,} of "
-        f"{len(done):,} levels"
-    )
+    budget = f"{setting('max_seconds')}, {setting('max_tests')}"
+    spent = f"{STOPPED}the budget ({budget}) with {stopped:,} of {len(done):,} levels"
     return AlphaPath(
         target=query.source.variables[at],
         finds=finds,

@@ -20,6 +20,7 @@ from serape.independence import IndependenceTest
 from serape.progress import ProgressCallback
 from serape.questions.run import Run
 from serape.results.stability import SAMPLINGS, Sampling
+from serape.search.budget import STOPPED
 from serape.settings import RunSettings, Settings
 from serape.wording import setting
 
@@ -103,10 +104,8 @@ class Draws:
         """Return the fields that all results have; `fixed` variables or edges are known beforehand."""
         searched = len(self.found)
         stopped = sum(not found.complete for found in self.found.values())
-        spent = (
-            f"the budget ({setting('max_seconds')}, {setting('max_tests')}) ended the search in {stopped:,} of "
-            f"{searched:,} draws"
-        )
+        budget = f"{setting('max_seconds')}, {setting('max_tests')}"
+        spent = f"{STOPPED}the budget ({budget}) in {stopped:,} of {searched:,} draws"
         paired = self.sampling == "half"
         return {
             "sampling": self.sampling,

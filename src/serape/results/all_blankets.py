@@ -257,7 +257,7 @@ class AllBlankets(ResultKind, file="serape-blankets-1"):
 
     def _how(self) -> Sequence[str]:
         lines = [line.strip() for line in str(self).splitlines() if not line.startswith("  note: ")]
-        return [line for line in lines[1:] if line.startswith(("by ", "not complete"))]
+        return [line for line in lines[1:] if line.startswith("by ")]
 
     def __str__(self) -> str:
         lines = [self._heading()]

@@ -11,6 +11,7 @@ from serape.errors import n_shown
 from serape.independence.effects import Effect
 from serape.independence.outcomes import p_text, p_value_text
 from serape.results.effects import edge_effect
+from serape.search.budget import STOPPED
 
 if TYPE_CHECKING:
     from serape.results.result import Result
@@ -53,16 +54,24 @@ class Displayed:
 
     def _below(self) -> Sequence[str]:
         """Return what a command prints below the table: the text, without the title and what the table says."""
-        return [line.strip() for line in str(self).splitlines()[1:]]
+        return [line.strip() for line in str(self).splitlines()[2 if self._unfinished() else 1 :]]
 
     def _how(self) -> Sequence[str]:
         """Return how the result was found: the lines of its text without the title and the notes."""
-        return [line.strip() for line in str(self).splitlines()[1:] if not line.startswith("  note: ")]
+        return [line for line in self._below() if not line.startswith("note: ")]
+
+    def _unfinished(self) -> str:
+        """Return that the search is not complete, and why: what a reader must know first. "" if it is complete."""
+        if getattr(self, "complete", True):
+            return ""
+        return f"not complete: {next(filter(_tells_the_limit, self.notes), 'this is the result so far')}"
 
     def _whole_text(self, lines: Sequence[str], also: Sequence[str] = ()) -> str:
-        """Return lines as one text, then whether the search is complete, what else there is to say, and the notes."""
-        unfinished = [] if getattr(self, "complete", True) else ["  not complete: this is the result so far"]
-        return markup.plain("\n".join([*lines, *unfinished, *also, *(f"  note: {note}" for note in self.notes)]))
+        """Return lines as one text, with what is unfinished after the first, then what else there is and the notes."""
+        unfinished = self._unfinished()
+        first = [f"  {unfinished}"] if unfinished else []
+        notes = [f"  note: {note}" for note in self.notes if not (unfinished and unfinished.endswith(note))]
+        return markup.plain("\n".join([*lines[:1], *first, *lines[1:], *also, *notes]))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {markup.shown(self._brief(), 300)}>"
@@ -70,7 +79,12 @@ class Displayed:
     def _repr_html_(self) -> str:
         columns, rows, total = self._grid(markup.MAX_ROWS + 1)
         grid = markup.table(columns, rows[: n_shown(total, markup.MAX_ROWS)], total) if total else ""
-        return markup.page(self._heading(), grid, how=self._how(), notes=self.notes)
+        return markup.page(self._heading(), grid, first=self._unfinished(), how=self._how(), notes=self.notes)
+
+
+def _tells_the_limit(note: str) -> bool:
+    """Return whether a note says which limit ended a search."""
+    return note.startswith(STOPPED)
 
 
 # --- evidence as text ------------------------------------------------------------------------------------------------

@@ -336,7 +336,7 @@ def _facts(found: Result) -> dict[str, str]:
 def _warnings(found: Result, rows: Mapping[str, Any]) -> list[Words]:
     warnings: list[Words] = []
     if not found.complete:
-        warnings.append(["The search is not complete: this is the result so far."])
+        warnings.append([f"The search is {found._unfinished()}."])
     if found.skipped:
         about = skipped_about(found.tests, found.skipped, found.options.get("max_conditioning"))
         warnings.append([f"{about} Members may be missing that more rows would reveal."])

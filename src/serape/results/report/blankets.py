@@ -182,7 +182,7 @@ def _facts(found: AllBlankets) -> dict[str, str]:
 def _warnings(found: AllBlankets) -> list[Words]:
     warnings: list[Words] = []
     if not found.complete:
-        warnings.append(["The search is not complete: this is the result so far, and there may be more blankets."])
+        warnings.append([f"The search is {found._unfinished()}; there may be more blankets."])
     if found.skipped:
         bound = found.options.get("max_conditioning")
         warnings.append([skipped_about(found.tests, found.skipped, bound if isinstance(bound, int) else None)])

@@ -46,7 +46,7 @@ def contexts_page(found: ContextBlankets) -> Page:
             "Time": f"{found.seconds:.3g} s",
         },
         warnings=[
-            *([["The search is not complete: this is the result so far."]] if not found.complete else []),
+            *([[f"The search is {found._unfinished()}."]] if not found.complete else []),
             *page.warnings,
         ],
         graph=graph,

@@ -301,7 +301,7 @@ def _facts(found: Structure) -> dict[str, str]:
 def _warnings(found: Structure) -> list[Words]:
     warnings: list[Words] = []
     if not found.complete:
-        warnings.append(["The search is not complete: this is the result so far."])
+        warnings.append([f"The search is {found._unfinished()}."])
     if found.skipped:
         warnings.append([skipped_about(found.tests, found.skipped, found.options.get("max_conditioning"))])
     if found.conflicts:

@@ -53,7 +53,7 @@ class Around:
 def plain_page(found: ResultKind, kicker: str, around: Around | None = None) -> Page:
     """Return the report of a result from what its kind declares."""
     heading, *how = [line.strip().rstrip(".") for line in (found._heading(), *found._how())]
-    answer = ". ".join(line[:1].upper() + line[1:] for line in (heading, *how) if not line.startswith("not complete"))
+    answer = ". ".join(line[:1].upper() + line[1:] for line in (heading, *how))
     data = getattr(found, "data", None)
     parts: dict[str, Any] = {"hint": "", "legend": {}, "widths": {}, "graph": {}}
     if around is not None:
@@ -171,7 +171,8 @@ def _cell(value: Any, variable: int | None) -> Cell:
 
 
 def _warnings(found: ResultKind) -> list[Words]:
-    told = [] if getattr(found, "complete", True) else ["The search is not complete: this is the result so far."]
+    unfinished = found._unfinished()
+    told = [f"The search is {unfinished}."] if unfinished else []
     options: Mapping[str, Any] | None = getattr(found._asked, "options", None)
     if options is not None and (skipped := getattr(found, "skipped", 0)):
         told.append(skipped_about(found.tests, skipped, options.get("max_conditioning")))  # type: ignore[attr-defined]
