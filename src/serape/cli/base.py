@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial, wraps
 from importlib import import_module
-from typing import Annotated, Any, NoReturn, TypeVar, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 import typer.core
@@ -66,12 +66,47 @@ class _Commands(Mapping[str, Any]):
         return len(MODULES)
 
 
+def _take_as_given(command: Any, context: Any) -> None:
+    """Let the options of a command take values that already are of their types as they are.
+
+    Typer would import Pydantic even for a value that nobody gave, which takes as long as many answers.
+    """
+    types = command.callback.__annotations__
+
+    def process_value(option: Any, by_typer: Callable[..., Any], context: Any, value: Any) -> Any:
+        if option.required if value is None else not _is_of(types.get(option.name), value):
+            return by_typer(context, value)
+        return value if option.callback is None else option.callback(context, option, value)
+
+    for option in command.get_params(context):
+        option.process_value = partial(process_value, option, option.process_value)
+
+
+def _is_of(kind: Any, value: Any) -> bool:
+    """Return whether a value is of a type as commands declare them: X, list[X], Literal[...] or X | None."""
+    inner = get_args(kind)
+    if get_origin(kind) is Annotated:
+        return _is_of(inner[0], value)
+    if get_origin(kind) is Literal:
+        return value in inner
+    if get_origin(kind) is list:
+        return isinstance(value, list | tuple) and all(_is_of(inner[0], one) for one in value)
+    if inner:
+        return any(_is_of(one, value) for one in inner)
+    return isinstance(kind, type) and isinstance(value, kind)
+
+
 class Group(typer.core.TyperGroup):
     """The commands; their help exits silently if nobody reads it."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands: Any = _Commands()
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options before the name of a command."""
+        _take_as_given(self, ctx)
+        return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help."""
@@ -135,6 +170,11 @@ def _loading() -> Iterator[None]:
 class Command(typer.core.TyperCommand):
     """A command that exits with one line when it is interrupted, and silently if nobody reads its output."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options."""
+        _take_as_given(self, ctx)
+        return super().parse_args(ctx, args)
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help."""
         with _read_by_somebody():
@@ -142,6 +182,7 @@ class Command(typer.core.TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
+        gc.freeze()
         gc.enable()
         try:
             found = super().invoke(ctx)
