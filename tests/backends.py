@@ -40,11 +40,11 @@ from serape.engines.gpu.correlations import DeviceCorrelations
 from serape.engines.gpu.device import Device, cuda_device
 from serape.engines.gpu.planes import DevicePlanes, bytes_by_column
 from serape.engines.gpu.tiled import TiledPlanes
-from serape.independence import answering
-from serape.independence.answering import DeviceKernel
+from serape.independence import answering, device_kernels
 from serape.independence.backends import PATTERNS, QUESTIONS, Backend, QuestionName, Shape, choose
 from serape.independence.base import IndependenceTest
 from serape.independence.counted import CountedTest
+from serape.independence.device_kernels import DeviceKernel
 from serape.independence.partial_correlation import CorrelationTest
 from serape.independence.registry import TESTS, make_test
 from serape.progress import Sayer
@@ -174,8 +174,10 @@ def one_run(cell: Cell, seed: int, device: Device) -> tuple[bool, bool]:
 
     with (
         mock.patch.object(answering, "choose", watched),
-        mock.patch.object(answering, "LARGE_POOL", 2),
-        mock.patch.object(answering, "DEVICE", {key: counted(kernel) for key, kernel in answering.DEVICE.items()}),
+        mock.patch.object(device_kernels, "LARGE_POOL", 2),
+        mock.patch.object(
+            device_kernels, "DEVICE", {key: counted(kernel) for key, kernel in device_kernels.DEVICE.items()}
+        ),
     ):
         for one in (test, Plain(own)):
             random = np.random.default_rng(0)

@@ -7,7 +7,6 @@ import gzip
 import json
 import lzma
 import os
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -81,6 +80,8 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
         with _said(path), path.open("wb") as file:
             yield file
         return
+    import tempfile
+
     temporary = None
     try:
         with _said(path):

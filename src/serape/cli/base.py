@@ -38,6 +38,8 @@ to_close = ExitStack()
 
 MODULES: dict[str, str] = {}
 """The module of every command, in the order of the help."""
+SUMMARIES: dict[str, str] = {}
+"""What the help says of every command; "" if it does not list it."""
 _made: dict[str, Callable[[], typer.Typer]] = {}
 """What makes the commands of modules that are imported, by name."""
 
@@ -102,6 +104,23 @@ class Group(typer.core.TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands: Any = _Commands()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands."""
+        del ctx
+        return list(MODULES)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command as the help lists it, without its options."""
+        del ctx
+        if cmd_name not in MODULES:
+            return None
+        return typer.core.TyperCommand(cmd_name, help=SUMMARIES[cmd_name], hidden=not SUMMARIES[cmd_name])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return the command that arguments name, with its options, and the arguments that are left to it."""
+        name, found, left = super().resolve_command(ctx, args)
+        return name, found and self.commands[name], left
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options before the name of a command."""
@@ -302,13 +321,14 @@ def _spread(function: Callable[..., None]) -> Callable[..., None]:
     hints = get_type_hints(function, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Options)}
     parameters: list[inspect.Parameter] = []
+    spread = {name: kind.parameters() for name, kind in groups.items()}
     for name, one in inspect.signature(function).parameters.items():
-        parameters += groups[name].parameters() if name in groups else [parameter(name, hints[name], one.default)]
+        parameters += spread[name] if name in spread else [parameter(name, hints[name], one.default)]
 
     @wraps(function)
     def run(**given: Any) -> None:
         made = {
-            name: kind(**{one.name: given.pop(one.name) for one in kind.parameters()}) for name, kind in groups.items()
+            name: groups[name](**{one.name: given.pop(one.name) for one in options}) for name, options in spread.items()
         }
         function(**given, **made)
 
