@@ -76,7 +76,8 @@ def _take_as_given(command: Any, context: Any) -> None:
     types = command.callback.__annotations__
 
     def process_value(option: Any, by_typer: Callable[..., Any], context: Any, value: Any) -> Any:
-        if option.required if value is None else not _is_of(types.get(option.name), value):
+        refused = option.required and not context.resilient_parsing  # completion begins before all is given
+        if refused if value is None else not _is_of(types.get(option.name), value):
             return by_typer(context, value)
         return value if option.callback is None else option.callback(context, option, value)
 
