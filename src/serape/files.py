@@ -7,6 +7,7 @@ import gzip
 import json
 import lzma
 import os
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -80,8 +81,6 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
         with _said(path), path.open("wb") as file:
             yield file
         return
-    import tempfile
-
     temporary = None
     try:
         with _said(path):
