@@ -182,3 +182,17 @@ def test_a_kind_of_result_that_nobody_has_imported_is_read() -> None:
     program = f"import serape; print(type(serape.load_result({str(file)!r})).__name__)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "Causes\n"
+
+
+@pytest.mark.parametrize("words", [["--version"], ["versions"], ["no-such-command"]])
+def test_garbage_is_looked_for_again_but_not_among_modules(words: list[str]) -> None:
+    program = f"""
+import gc
+from serape.cli import main
+try:
+    main({words})
+except SystemExit:
+    print(gc.isenabled(), gc.get_freeze_count() > 10_000)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("True True\n")

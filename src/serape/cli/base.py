@@ -179,12 +179,19 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 @contextmanager
 def _loading() -> Iterator[None]:
-    """Do not look for garbage until the command begins: modules that are loaded are none, and it takes long."""
+    """Do not look for garbage until the command begins, if one does: modules that are loaded are none."""
     gc.disable()
     try:
         yield
     finally:
-        gc.enable()
+        if not gc.isenabled():
+            _loaded()
+
+
+def _loaded() -> None:
+    """Look for garbage again, but never among the modules, which takes long; Python would at its end at the latest."""
+    gc.freeze()
+    gc.enable()
 
 
 class Command(typer.core.TyperCommand):
@@ -202,8 +209,7 @@ class Command(typer.core.TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
-        gc.freeze()
-        gc.enable()
+        _loaded()
         try:
             found = super().invoke(ctx)
             if sys.stdout is not None:
