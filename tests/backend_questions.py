@@ -142,7 +142,7 @@ def subsets(test: IndependenceTest, random: np.random.Generator) -> Any:
         shrinking=bool(random.integers(2)),
         until_survivor=bool(random.integers(4) == 0),
     )  # fmt: skip
-    return of_subsets(*test.search_subsets(query))
+    return of_subsets(*answering.search_subsets(test, query))
 
 
 def separations_of_a_pool(test: IndependenceTest, random: np.random.Generator) -> Any:
@@ -157,8 +157,8 @@ def separations_of_a_pool(test: IndependenceTest, random: np.random.Generator) -
 def each_given_rest(test: IndependenceTest, random: np.random.Generator) -> Any:
     target, xs, pool = drawn(test, random)
     pool = sorted({*xs, *pool})[: 3 if test.name in SLOW else 5]
-    found = test.test_each_given_rest(
-        [x for x in xs if x in pool], target, pool, LOG_ALPHA, max_size=[None, 2][int(random.integers(2))]
+    found = answering.each_given_rest(
+        test, [x for x in xs if x in pool], target, pool, LOG_ALPHA, max_size=[None, 2][int(random.integers(2))]
     )
     return of_subsets(*found)
 

@@ -40,11 +40,11 @@ from serape.engines.gpu.correlations import DeviceCorrelations
 from serape.engines.gpu.device import Device, cuda_device
 from serape.engines.gpu.planes import DevicePlanes, bytes_by_column
 from serape.engines.gpu.tiled import TiledPlanes
-from serape.independence import answering, device_kernels
+from serape.independence import answering, elsewhere
 from serape.independence.backends import PATTERNS, QUESTIONS, Backend, QuestionName, Shape, choose
 from serape.independence.base import IndependenceTest
 from serape.independence.counted import CountedTest
-from serape.independence.device_kernels import DeviceKernel
+from serape.independence.elsewhere import OFFERS, Elsewhere
 from serape.independence.partial_correlation import CorrelationTest
 from serape.independence.registry import TESTS, make_test
 from serape.progress import Sayer
@@ -52,6 +52,7 @@ from serape.settings import DataSettings
 
 BLOCKS = "blocks"
 """A device whose memory is too small for the table."""
+_NEAR = OFFERS["fetched"].questions
 
 
 class Cell(NamedTuple):
@@ -123,7 +124,8 @@ def cells() -> list[Cell]:
     for name in TESTS:
         test = make_test(table_for(name)(np.random.default_rng(0)), name)
         found += [Cell("core", question, name) for question in QUESTIONS if question in test.core_answers]
-        found += [Cell("device", question, name) for question in answering.device_questions(test.kept_on_device)]
+        if test.kept_on_device is not None:
+            found += [Cell("device", question, name) for question in OFFERS[test.kept_on_device].questions]
         found += [Cell("cluster", question, name) for question in QUESTIONS if question in PATTERNS]
     return [*found, Cell(BLOCKS, "all pairs", "g2")]
 
@@ -157,35 +159,33 @@ def one_run(cell: Cell, seed: int, device: Device) -> tuple[bool, bool]:
     state = np.random.default_rng(seed).bit_generator.state
     found = []
     chosen: Counter[tuple[Backend | None, QuestionName]] = Counter()
-    on_device: Counter[QuestionName] = Counter()
+    from_there: Counter[QuestionName] = Counter()
 
     def watched(shape: Shape, *about: Any, **options: Any) -> Backend | None:
         backend = choose(shape, *about, **options)
         chosen[backend, shape.question] += 1
         return backend
 
-    def counted(kernel: DeviceKernel) -> DeviceKernel:
+    def counted(kernel: Elsewhere) -> Elsewhere:
         def answer(*asked: Any, **options: Any) -> Any:
             answers = kernel.answer(*asked, **options)
-            on_device[kernel.question] += answers is not None
+            from_there[kernel.question] += answers is not None
             return answers
 
         return replace(kernel, answer=answer)
 
     with (
         mock.patch.object(answering, "choose", watched),
-        mock.patch.object(device_kernels, "LARGE_POOL", 2),
-        mock.patch.object(
-            device_kernels, "DEVICE", {key: counted(kernel) for key, kernel in device_kernels.DEVICE.items()}
-        ),
+        mock.patch.object(elsewhere, "LARGE_POOL", 2),
+        mock.patch.object(elsewhere, "ELSEWHERE", {key: counted(one) for key, one in elsewhere.ELSEWHERE.items()}),
     ):
         for one in (test, Plain(own)):
             random = np.random.default_rng(0)
             random.bit_generator.state = state
             found.append(ask(one, random))
     exact = TESTS[cell.test].adds_up == "counts"
-    if cell.backend in ("device", BLOCKS):
-        answered = on_device[cell.question] > 0
+    if cell.backend in ("device", BLOCKS) or (cell.backend == "cluster" and cell.question in _NEAR):
+        answered = from_there[cell.question] > 0
     else:  # nobody chooses who answers a pattern here
         answered = cell.question in PATTERNS or chosen["core", cell.question] > 0
     return answered, same(found[0], found[1], 0.0 if exact else 1e-9)

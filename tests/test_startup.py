@@ -41,12 +41,12 @@ HEAVY = {"asyncio", "cloudpickle", "dask", "distributed", "duckdb", "email", "ha
          "pyarrow", "pydantic", "scipy", "sklearn", "sqlite3", "statistics"}  # fmt: skip
 """Libraries, of Python's own too, that take long to import; typer imports Pydantic when it converts a value."""
 OTHER = {"serape.bridges", "serape.data.packed_files.opened", "serape.distributed", "serape.engines.gpu.device",
-         "serape.engines.gpu.pairs", "serape.formats", "serape.independence.device_kernels", "serape.networks",
-         "serape.parallel.workers", "serape.results.charts", "serape.results.pictures", "serape.results.report",
-         "serape.sklearn", "serape.structure", "serape.studies"} | {
+         "serape.engines.gpu.pairs", "serape.formats", "serape.independence.elsewhere", "serape.independence.near",
+         "serape.networks", "serape.parallel.workers", "serape.results.charts", "serape.results.pictures",
+         "serape.results.report", "serape.sklearn", "serape.structure", "serape.studies"} | {
          f"serape.data.reading.{format_}" for format_ in
          ("arrow_files", "databases", "json_files", "packed", "r_files", "workbooks")}  # fmt: skip
-"""What other questions and other files need, several processes, a GPU, pictures and reports."""
+"""What other questions and other files need, several processes, a GPU, a cluster, pictures and reports."""
 
 
 @pytest.fixture(scope="module")

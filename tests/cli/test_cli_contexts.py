@@ -46,6 +46,8 @@ def test_files_as_contexts(capsys: Output, files: list[str]) -> None:
     told = json.loads(out)
     assert told["context"] == "file"
     assert list(told["by_context"]) == ["london", "paris"]
+    code, _, err = run(capsys, "contexts", *files, "-t", "HeartDisease", "--workers", "1")
+    assert (code, "on a cluster, --context COLUMN must say from which context a row is" in err) == (2, True)
 
 
 def test_joint(capsys: Output, files: list[str], tmp_path: Path) -> None:

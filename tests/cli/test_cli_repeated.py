@@ -10,6 +10,7 @@ import pytest
 
 import serape
 from command import run
+from serape.cli.base import find_command
 from serape.data.writing import write_table
 
 
@@ -97,6 +98,8 @@ class TestRepeated:
         skeleton = ("stability", patients, "--finds", "skeleton", "--rule", "or", "--draws", "2", "--json")
         content = json.loads(run(capsys, *skeleton)[1])
         assert content["edges"] == list(serape.stability(patients, finds="skeleton", rule="or", draws=2).records)
+        code, _, err = run(capsys, *skeleton, "--ess", "3")
+        assert (code, "--ess 3.0 has no effect with --finds skeleton" in err) == (2, True)
 
     def test_nothing_found(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         path = tmp_path / "noise.csv"
@@ -124,6 +127,7 @@ class TestRepeated:
             ["--max-false", "0"],
             ["--max-false", "1", "--threshold", "0.9"],
             ["--max-false", "1", "--sampling", "bootstrap"],
+            ["--picture", "drawn.gif"],
         ],
     )
     def test_bad_use(self, capsys: pytest.CaptureFixture[str], patients: str, options: list[str]) -> None:
@@ -132,7 +136,7 @@ class TestRepeated:
         assert options[0].strip("-") in err
 
     def test_the_target_of_a_question(self, capsys: pytest.CaptureFixture[str], patients: str) -> None:
-        assert run(capsys, "stability", patients)[2] == (
+        assert run(capsys, "stability", "none.csv")[2] == (  # before data are read
             "serape: --finds blanket is about a column; name it with --target\n"
         )
         code, _, err = run(capsys, "stability", patients, "--finds", "skeleton", "-t", "HeartDisease")
@@ -141,6 +145,8 @@ class TestRepeated:
     def test_what_was_done_when_interrupted(
         self, capsys: pytest.CaptureFixture[str], patients: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        for name in ("path", "stability", "blankets"):
+            find_command(name)  # it is made of its question
         whole = serape.alpha_path(patients, "HeartDisease", [0.01, 0.05])
         part = replace(whole, alphas=whole.alphas[:1], members=whole.members[:1], complete=False)
         monkeypatch.setattr(serape, "alpha_path", lambda *_, **__: part)
@@ -152,6 +158,10 @@ class TestRepeated:
         monkeypatch.setattr(serape, "stability", lambda *_, **__: replace(whole_draws, draws=2, complete=False))
         code, out, _ = run(capsys, "stability", patients, "-t", "HeartDisease", "--draws", "3")
         assert (code, "not complete: this is the result so far" in out) == (130, True)
+        first = serape.Blankets(serape.blankets(patients, ["ECG"]), targets=["ECG", "Age"])
+        monkeypatch.setattr(serape, "blankets", lambda *_, **__: first)
+        code, out, _ = run(capsys, "blankets", patients, "-t", "ECG", "-t", "Age")
+        assert (code, "ECG" in out) == (130, True)
 
     def test_a_budget(self, capsys: pytest.CaptureFixture[str], patients: str) -> None:
         """What a budget ended is an answer: the exit code is 0."""

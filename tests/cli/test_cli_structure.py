@@ -7,6 +7,7 @@ import pytest
 
 import serape
 from command import run
+from serape.cli.base import find_command
 from serape.data.writing import write_table
 
 
@@ -39,7 +40,7 @@ class TestStructure:
         assert "Network of 8 variables" in out
         assert "structural Hamming distance" in out
         assert "bdeu score" in out
-        assert "<svg" in Path(picture).read_text()
+        assert "in the truth too" in Path(picture).read_text()
         assert set(serape.read_bif(bif).variables) == set(serape.load_network("asia").variables)
         assert json.loads(Path(kept).read_text())["algorithm"] == "mmhc"
 
@@ -68,12 +69,31 @@ class TestStructure:
         code, _, err = run(capsys, "network", asia, "--knowledge", str(path))
         assert (code, "both required" in err) == (2, True)
 
-    def test_refuses_before_it_searches(self, capsys: pytest.CaptureFixture[str], asia: str, tmp_path: Path) -> None:
+    def test_options_of_the_question(self, capsys: pytest.CaptureFixture[str], asia: str) -> None:
+        asked = ("network", asia, "--algorithm", "mmhc", "--rule", "and", "--ess", "3", "--json")
+        found = json.loads(run(capsys, *asked)[1])
+        expected = serape.network(asia, "mmhc", rule="and", equivalent_sample_size=3.0)
+        assert found["total"] == expected.total != serape.network(asia, "mmhc", rule="and").total
+        assert found["options"] == expected.options
+        assert found["options"]["rule"] == "and"
+
+    def test_refuses_before_it_searches(
+        self, capsys: pytest.CaptureFixture[str], asia: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        find_command("network")  # it is made of its question
+        monkeypatch.setattr(serape, "network", lambda *_, **__: pytest.fail("it searches"))
         code, out, err = run(capsys, "network", asia, "--picture", str(tmp_path / "net.gif"))
         assert (code, out) == (2, "")
         assert ".png, .svg or .pdf" in err
         code, out, err = run(capsys, "network", asia, "--knowledge", str(tmp_path / "none.json"))
         assert (code, out) == (2, "")
+        code, out, err = run(capsys, "network", asia, "--truth", "sachs")
+        assert (code, out) == (2, "")
+        assert "--truth sachs and the table have different variables; both must have the same" in err
+        code, out, err = run(capsys, "network", "none.csv", "--truth", "nowhere")
+        assert (code, "nowhere" in err) == (2, True)
+        code, out, err = run(capsys, "network", "none.csv", "--bif", "nowhere/net.bif")
+        assert (code, "there is no folder nowhere" in err) == (1, True)
 
 
 def test_region(capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path) -> None:

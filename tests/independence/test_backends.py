@@ -17,10 +17,11 @@ from backend_questions import table_for
 from gpu.emulator import EmulatedDevice
 from serape.engines.gpu.pairs import MAX_STRONGEST
 from serape.engines.gpu.subsets import MAX_SIZE
-from serape.independence import G2, X2, IndependenceTest, device_kernels
-from serape.independence.answering import at_once, device_questions, who_answers
-from serape.independence.backends import KERNELS, PATTERNS, QUESTIONS, Shape, choose
-from serape.independence.device_kernels import LARGE_POOL
+from serape.independence import G2, X2, IndependenceTest
+from serape.independence.answering import at_once, who_answers
+from serape.independence.backends import KERNELS, NO_OFFER, PATTERNS, QUESTIONS, Offer, Shape, choose
+from serape.independence.counted import CountedTest
+from serape.independence.elsewhere import ELSEWHERE, LARGE_POOL, OFFERS
 from serape.independence.mixed import ConditionalGaussian
 from serape.independence.partial_correlation import PartialCorrelation
 from serape.independence.registry import TESTS, make_test
@@ -61,19 +62,16 @@ TESTS_HERE: dict[str, type[IndependenceTest]] = {
 def rows() -> Iterator[str]:
     """Yield the rows of the table."""
     on_device = [name for name, test in TESTS_HERE.items() if test.kept_on_device is not None]
-    columns = [
-        *((name, test, False) for name, test in TESTS_HERE.items()),
-        *((f"{name}, GPU", TESTS_HERE[name], True) for name in on_device),
+    columns: list[tuple[str, type[IndependenceTest], Offer]] = [
+        *((name, test, NO_OFFER) for name, test in TESTS_HERE.items()),
+        *((f"{name}, GPU", TESTS_HERE[name], OFFERS[str(TESTS_HERE[name].kept_on_device)]) for name in on_device),
+        ("on a cluster", CountedTest, OFFERS["fetched"]),
     ]
-    names = ["question", *(name for name, _, _ in columns), "on a cluster"]
+    names = ["question", *(name for name, _, _ in columns)]
     yield f"| {' | '.join(names)} |"
     yield f"|{'---|' * len(names)}"
     for label, shape in SHAPES.items():
-        found = [
-            choose(shape, test.core_answers, device_questions(test.kept_on_device if gpu else None))
-            for _, test, gpu in columns
-        ]
-        found.append(choose(shape, G2.core_answers, device_questions("planes"), on_cluster=True))
+        found = [choose(shape, test.core_answers, offer) for _, test, offer in columns]
         yield f"| {label} | {' | '.join(one or 'by pattern' for one in found)} |"
 
 
@@ -93,7 +91,7 @@ def own_tests(of: type[IndependenceTest] = IndependenceTest) -> Iterator[type[In
 
 def test_tags_are_true_of_every_test() -> None:
     for test in {*own_tests()}:
-        if test.on_cluster or inspect.isabstract(test):
+        if inspect.isabstract(test):
             continue
         overridden = {
             name
@@ -153,7 +151,7 @@ def test_a_device_that_has_not_all_columns_leaves_questions_to_the_core() -> Non
     ask = at_once(test, Shape("spouses"))
     assert ask is not None
     asked: list[Any] = []
-    kernel = device_kernels.DEVICE["planes", "spouses"]
+    kernel = ELSEWHERE["planes", "spouses"]
     assert ask.together == kernel.together > 0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ask, "_kernel", type(kernel)("planes", "spouses", lambda *a, **o: asked.append(a)))

@@ -10,7 +10,10 @@ import pytest
 import serape
 from gpu.tables import categorical
 from serape.data.all_columns import all_constant, all_levels
+from serape.engines import PlainEngine
 from serape.independence import G2, X2
+from serape.independence.counted import CountedTest
+from serape.independence.effects import Effects
 from serape.independence.given_tests import GivenTests, VariableSets
 
 
@@ -34,6 +37,25 @@ def test_effects_in_one_call_are_those_of_groups(random: np.random.Generator, ki
     plain = test.effects_each(groups)
     for name in ("bits", "value", "measure"):
         assert np.array_equal(getattr(found, name), getattr(plain, name), equal_nan=name == "value"), name
+
+
+class Halved(G2):
+    """A test of a caller with effects of its own."""
+
+    def effects(self, *asked: Any) -> Effects:
+        found = super().effects(*asked)
+        return Effects(found.bits / 2, found.value, found.measure)
+
+
+def test_effects_of_a_caller_and_of_an_engine_are_asked_in_groups(random: np.random.Generator) -> None:
+    table = categorical(random, 4, 150, (2, 3))
+    one = np.zeros(1, np.uint32)
+    tests = GivenTests(np.ones(1), np.ones(1), np.ones(1), VariableSets.of([()]))
+    groups = [(0, [1, 2], (), [3.0, 4.0], [1.0, 1.0]), (1, [3], (0,), [5.0], [2.0])]
+    expected = G2(table).effects_each(groups)
+    for test, share in ((Halved(table), 2), (CountedTest(PlainEngine(table)), 1)):
+        assert test.effects_of(one, one + 1, tests) is None
+        assert np.array_equal(test.effects_each(groups).bits * share, expected.bits)
 
 
 def test_sets_one_after_another() -> None:

@@ -79,6 +79,14 @@ class TestFitness:
         with pytest.raises(serape.OptionError, match="own blanket"):
             serape.kl_fitness(data, "HeartDisease", [*blanket, "HeartDisease"])
 
+    def test_a_test_stands_for_its_table(self) -> None:
+        data = serape.load_network("asia").sample(300, 1)
+        expected = serape.kl_fitness(data, "either", ["lung"])
+        for test in (serape.independence.X2(data), serape.FunctionTest(data, lambda x, y, z: 1.0)):
+            assert serape.kl_fitness(test, "either", ["lung"]) == expected
+        with pytest.raises(serape.InputTypeError, match="not an oracle"):
+            serape.kl_fitness(serape.independence.DSeparation(nx.DiGraph([("a", "b")])), "a", ["b"])
+
 
 def test_names_and_means(tmp_path: Path) -> None:
     told = serape.compare(["Age", "ECG", "Ward"], ["Age", "Weight"])

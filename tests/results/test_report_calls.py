@@ -87,16 +87,31 @@ class TestReproduction:
         assert "algorithm=first," in page.calls["In Python"]
         assert self.python(page, data=clinic(300), first=first).blanket == ("Age",)
 
-    @pytest.mark.parametrize("algorithm", ["mmhc", "pc-stable", "ges", "hiton-pc", "sca"])
-    def test_networks(self, algorithm: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    @pytest.mark.parametrize(
+        ("algorithm", "more"),
+        [
+            ("mmhc", {}),
+            ("mmhc", {"rule": "and", "equivalent_sample_size": 3.0}),
+            ("pc-stable", {}),
+            ("ges", {}),
+            ("hiton-pc", {}),
+            ("hiton-pc", {"rule": "or"}),
+            ("sca", {}),
+        ],
+    )
+    def test_networks(
+        self, algorithm: str, more: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         path = tmp_path / "asia.csv"
         write_table(serape.load_network("asia").sample(1000, 1), path)
-        found = serape.network(path, algorithm)
+        found = serape.network(path, algorithm, **more)
         page = network_page(found)
         again = self.python(page)
         assert (again.edges, again.tests, again.total) == (found.edges, found.tests, found.total)
         assert again.options == found.options
-        assert [[e["from"], e["to"]] for e in self.shell(page, capsys)["edges"]] == [list(e) for e in found.edges]
+        printed = self.shell(page, capsys)
+        assert [[e["from"], e["to"]] for e in printed["edges"]] == [list(e) for e in found.edges]
+        assert printed["options"] == found.options
 
     def test_skeletons(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         path = tmp_path / "asia.csv"

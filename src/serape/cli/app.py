@@ -18,19 +18,19 @@ _COMMANDS = (
     ("local", "neighbours", "Find the parents and children of a column."),
     ("local", "neighbors", ""),
     (
-        "causes",
+        "questions",
         "causes",
         "Find which columns are causes of a column, which are its effects, and which the data cannot tell.",
     ),
     ("questions", "all-blankets", "Find every Markov blanket of a column that the data cannot tell apart."),
-    ("repeated", "path", "Find which columns enter the blanket of a column as alpha grows."),
+    ("questions", "path", "Find which columns enter the blanket of a column as alpha grows."),
     (
-        "repeated",
+        "questions",
         "stability",
         "Find how often each column, or each edge, is in the answer when the search is repeated on drawn rows.",
     ),
     (
-        "contexts",
+        "questions",
         "contexts",
         "Find the blanket of a column in several contexts: what is in all of them, and what differs.",
     ),
@@ -43,7 +43,7 @@ _COMMANDS = (
     ("questions", "region", "Find the columns within a number of edges of a column, and the edges on the way."),
     ("questions", "skeleton", "Find which columns are adjacent, without the directions of the arcs."),
     (
-        "network",
+        "questions",
         "network",
         "Find the network behind a table: which columns are adjacent, and the directions of the arcs.",
     ),

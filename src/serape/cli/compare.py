@@ -39,12 +39,11 @@ def compare(
 
     Prints the measures, one a row, and the edges that differ.
     """
-    files.check()
+    files.check({})
     one = serape.load_result(found)
     true = serape.load_result(truth) if Path(truth).suffix == ".json" else read_network(truth).graph
     compared = _compared(found, one, true)
-    files.show(compared, explain)
-    files.write(compared)
+    files.present(compared, explain)
 
 
 def _compared(name: str, found: Any, truth: Any) -> serape.Comparison | serape.GraphComparison:

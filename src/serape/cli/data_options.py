@@ -59,6 +59,10 @@ class DataOptions(ReadingOptions):
         """The path of the file, those of several, or standard input."""
         return data_of(self.data)
 
+    def own(self) -> dict[str, Any]:
+        """Return what a group with more options gives the question besides the table."""
+        return {}
+
     def read(self) -> serape.Table:
         """Read the table."""
         if self.cluster is None and self.workers is None:

@@ -23,8 +23,7 @@ def describe(
 
     Prints a table of the columns, then notes.
     """
-    files.check()
+    files.check({})
     found = serape.describe(data.source, target, **data.arguments())
     in_command_words(found)
-    files.show(found)
-    files.write(found)
+    files.present(found)

@@ -61,14 +61,13 @@ def knockoffs(
     """
     if offset not in (0, 1):
         raise OptionError(f"--offset is 0 or 1, not {offset}")
-    files.check(copies)
+    files.check({}, copies)
     table = data.read()
     law = read_network(network) if Path(network).suffix in (".bif", ".gz") else network
     settings: dict[str, Any] = {"random_state": seed, "n_jobs": jobs, "progress": False if quiet else None}
 
     def show(found: serape.KnockoffSelection) -> None:
-        files.show(found, explain)
-        files.write(found)
+        files.present(found, explain)
         if copies is not None:
             write_table(serape.knockoffs(table, target, law, **settings), copies)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +16,15 @@ from serape.errors import OptionError
 from serape.results.result import Result
 
 _PRINTS = "Prints the members with the test that decided on each, then how they were found and notes."
+
+
+class ResultFiles(Files):
+    """What is printed and written of a blanket or a neighbourhood."""
+
+    def show(self, found: Result, explain: Sequence[str] | None = None, **more: Any) -> None:
+        """Print the members with their tests."""
+        del more
+        show_result(found, explain or (), self.as_json)
 
 
 @command(
@@ -40,16 +50,11 @@ def local(
     search: SearchOptions,
     hidden: Hidden = False,
     explain: Annotated[list[str] | None, explains("why this column is in the answer or not")] = None,
-    files: Files,
+    files: ResultFiles,
 ) -> None:
     """Find the parents and children, or the blanket, by the name of the command."""
     question = serape.markov_blanket if context.info_name == "blanket" else serape.parents_children
     if hidden and context.info_name != "blanket":
         raise OptionError("--hidden is an option of `serape blanket` and `serape causes`; leave it out")
-    own: dict[str, Any] = {"hidden": True} if hidden else {}
-
-    def show(found: Result) -> None:
-        show_result(found, explain or (), files.as_json)
-        files.write(found)
-
-    ask(lambda table, **settings: question(table, target, **own, **settings), data, search, files, show=show)
+    own: dict[str, Any] = {"target": target, **({"hidden": True} if hidden else {})}
+    ask(question, own, data, search, files, explain)

@@ -11,8 +11,8 @@ from typing import Annotated, Any, ClassVar, Literal
 import typer
 
 import serape
-from serape.cli.base import Found, Options, answer, parameter
-from serape.cli.completion import complete_column, complete_network, complete_option
+from serape.cli.base import Options, answer, parameter
+from serape.cli.completion import complete_column, complete_option
 from serape.cli.data_options import DataOptions
 from serape.cli.settings_options import SettingOptions, setting_option, settings_of
 from serape.cli.show import json_of, show_kind
@@ -34,10 +34,6 @@ _TARGET = typer.Option(
 )
 Target = Annotated[str, _TARGET]
 OptionalTarget = Annotated[str | None, _TARGET]
-CheckpointOption = Annotated[
-    Path | None,
-    typer.Option(help="Keep neighbourhoods in this file, so that a stopped run can continue.", rich_help_panel=_TESTS),
-]
 Jobs = Annotated[int, setting_option("n_jobs")]
 Output = Annotated[
     Path | None,
@@ -53,41 +49,17 @@ Report = Annotated[
 Picture = Annotated[
     Path | None, typer.Option(help="Draw the result into this .png, .svg or .pdf file.", rich_help_panel=_OUTPUT)
 ]
-FindsOption = Annotated[
-    Literal["blanket", "parents-children"], typer.Option(help="What to find.", rich_help_panel=_TESTS)
-]
-_RULE = typer.Option(
-    help="Two columns are adjacent if both neighbourhoods (and), or one of them (or), contain the other column."
-)
-RuleOption = Annotated[Literal["and", "or"], _RULE]
-OptionalRule = Annotated[Literal["and", "or"] | None, _RULE]
-ScoreOption = Annotated[
-    Literal["auto", "bdeu", "bic", "aic", "k2", "gaussian-bic", "gaussian-ebic", "bge", "cg-bic", "cg-ebic"],
-    typer.Option(
-        help="The score, for algorithms that use one: the first four for categories, the next three for "
-        "numbers, the last two for any columns."
-    ),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.", rich_help_panel=_OUTPUT)]
 Hidden = Annotated[
     bool,
     typer.Option("--hidden", help="Allow for common causes that are not among the columns.", rich_help_panel=_TESTS),
 ]
-Truth = Annotated[
-    str | None,
-    typer.Option(
-        help="Compare with this network: a bundled one, or a .bif file.",
-        metavar="NETWORK",
-        autocompletion=complete_network,
-        rich_help_panel=_OUTPUT,
-    ),
-]
 
 
-class QuestionOptions(SettingOptions):
-    """All settings of a search except the level of significance or of false discoveries."""
+class SearchOptions(SettingOptions):
+    """All settings of a search, and options of the algorithm."""
 
-    settings = settings_of(SearchSettings, RunSettings, without=("alpha", "fdr", "fdr_method"))
+    settings = settings_of(SearchSettings, RunSettings)
     option: Annotated[
         list[str] | None,
         typer.Option(
@@ -101,12 +73,6 @@ class QuestionOptions(SettingOptions):
     def arguments(self) -> dict[str, Any]:
         """Return the settings, and options of the algorithm, as arguments of the questions in Python."""
         return {**super().arguments(), **dict(map(option_entry, self.option or ()))}
-
-
-class SearchOptions(QuestionOptions):
-    """All settings of a search."""
-
-    settings = settings_of(SearchSettings, RunSettings)
 
 
 def read_network(name: str) -> serape.Network:
@@ -131,16 +97,36 @@ def check_files(*paths: Path | None, picture: Path | None = None, report: Path |
 
 
 class Files(Options):
-    """What is written of a result, and whether it is printed as JSON: the same options of all kinds."""
+    """What is printed and written of a result: the same options of all kinds.
+
+    A command that prints or writes more has a group of its own, with the options for it, and does it in `present`.
+    """
 
     picture: Picture = None
     output: Output = None
     report: Report = None
     as_json: AsJson = False
 
-    def check(self, *others: Path | None) -> None:
-        """Before the search, refuse files that cannot be written, and pictures that cannot be drawn."""
+    def check(self, own: Mapping[str, Any], *others: Path | None) -> None:
+        """Before data are read, refuse files that cannot be written, and pictures that cannot be drawn.
+
+        `own` are the arguments of the question besides data and settings, `others` more files that are written.
+        """
+        del own
         check_files(self.output, *others, picture=self.picture, report=self.report)
+
+    def check_table(self, table: serape.Table) -> None:
+        """Before the search, refuse what does not go with the table."""
+
+    def present(self, found: Any, explain: Sequence[str] | None = None) -> None:
+        """Print a result, and write the files that were asked for."""
+        self.show(found, explain)
+        self.write(found)
+
+    def stopped(self, found: Any, own: Mapping[str, Any]) -> bool:
+        """Return whether Ctrl-C ended a question with these arguments that returns its result all the same."""
+        del own
+        return bool(getattr(found, "interrupted", False))
 
     def show(self, found: Any, explain: Sequence[str] | None = None, **more: Any) -> None:
         """Print a result, with more as `show_kind` takes it."""
@@ -170,7 +156,7 @@ class GraphFiles(Files):
         from serape.formats import SUFFIXES
 
         formats = cls.formats or ("json", *dict.fromkeys(SUFFIXES.values()))
-        picture, _, report, as_json = super().parameters()
+        picture, _, report, as_json, *others = super().parameters()
         endings = ", ".join(f".{name}" for name in formats[1:])
         saved = typer.Option(
             "--output", "-o", help=f"Also save the result to this file: {endings}, or JSON.", rich_help_panel=_OUTPUT
@@ -178,7 +164,7 @@ class GraphFiles(Files):
         words: Any = Literal[("table", *formats)]
         printed = typer.Option("--format", help="What to print.", rich_help_panel=_OUTPUT)
         output = parameter("output", Annotated[Path | None, saved], None)
-        return [picture, output, report, parameter("format_", Annotated[words, printed], "table"), as_json]
+        return [picture, output, report, parameter("format_", Annotated[words, printed], "table"), as_json, *others]
 
     def show(self, found: Any, explain: Sequence[str] | None = None, **more: Any) -> None:
         """Print a graph in the format that was asked for."""
@@ -201,32 +187,23 @@ def explains(what: str, of_two: bool = False) -> Any:
 
 
 def ask(
-    question: Callable[..., Found],
+    question: Callable[..., Any],
+    own: Mapping[str, Any],
     data: DataOptions,
     search: SettingOptions,
     files: Files,
     explain: Sequence[str] | None = None,
-    *,
-    read: Callable[[], Any] | None = None,
-    show: Callable[[Found], None] | None = None,
-    stopped: Callable[[Found], bool] | None = None,
-    others: Sequence[Path | None] = (),
 ) -> None:
     """Ask a question about data, once all is checked that can be; print the answer, and write the files.
 
-    `read` reads the data. `show` prints the answer and writes the files where there is more to them than its kind
-    declares; `others` are more files that are written. `stopped` is as for `answer`.
+    `own` are the arguments of the question besides data and settings.
     """
-
-    def shown(found: Found) -> None:
-        files.show(found, explain)
-        files.write(found)
-
-    files.check(*others)
+    files.check(own)
     settings = search.checked()
-    table = (read or data.read)()
+    table = data.read()
+    files.check_table(table)
     answer(
-        lambda: question(table, **settings),
-        show or shown,
-        stopped or (lambda found: bool(getattr(found, "interrupted", False))),
+        lambda: question(table, **own, **settings),
+        lambda found: files.present(found, explain),
+        lambda found: files.stopped(found, own),
     )

@@ -6,7 +6,7 @@ A new setting has an option without a line here, unless its value is more than a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from functools import cache
 from pathlib import Path
 from types import NoneType
@@ -142,6 +142,6 @@ class SettingOptions(Options):
         return given
 
 
-def settings_of(*groups: type, without: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the names of the settings of some groups, but for some."""
-    return tuple(name for group in groups for name in group.__dataclass_fields__ if name not in set(without))  # type: ignore[attr-defined]
+def settings_of(*groups: type) -> tuple[str, ...]:
+    """Return the names of the settings of some groups."""
+    return tuple(name for group in groups for name in group.__dataclass_fields__)  # type: ignore[attr-defined]

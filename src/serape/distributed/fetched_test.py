@@ -15,62 +15,88 @@ from serape.data.table import Table
 from serape.distributed import shards
 from serape.distributed.cluster import Asked
 from serape.distributed.table import ClusterTable
+from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import Effects
 from serape.independence.native_screens import NativeScreenResult
-from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows, Tally, as_positions
+from serape.independence.near import Fetcher, Near
+from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows, as_positions
 from serape.independence.registry import Recipe
 from serape.independence.screens import ScreenResult
-from serape.independence.subset_query import SubsetQuery
-from serape.independence.subsets import SubsetResult
 
-TOGETHER = 64
-"""Targets whose searches advance together."""
 _FEW = 32  # candidates that are fetched, where more are tested by the shards
 _AHEAD = 1024  # columns that are fetched with those that are needed, because they are likely to be needed next
+_MOST_KEPT = 1 << 28  # bytes of fetched columns that are kept
 
 
-class _Fetched:
-    """Columns in this process, with the test on them."""
+class FetchedColumns(Fetcher):
+    """The columns of a question: the test is made of these."""
 
-    def __init__(self, table: Table, positions: Sequence[int], test: IndependenceTest) -> None:
-        self.table, self.test = table, test
-        self.positions = np.array(positions, np.uint32)
-        self.place = {x: k for k, x in enumerate(positions)}
+    def __init__(self, table: ClusterTable, recipe: Recipe) -> None:
+        self._table, self._recipe = table, recipe
+        self._lock = Lock()
+        self._near: Near | None = None
+        self._columns: dict[int, tuple[Table, int]] = {}  # by position, the table here that has the column, and where
+        self._likely: list[int] = []
 
     def has_all(self, variables: NDArray[np.uint32]) -> bool:
         """Return whether all of some different variables are here."""
-        return len(variables) <= len(self.place) and all(x in self.place for x in variables.tolist())
+        place = {} if self._near is None else self._near.place
+        return len(variables) <= len(place) and all(x in place for x in variables.tolist())
 
-    def places(self, variables: Iterable[int]) -> list[int]:
-        """Return the positions of variables in the fetched table."""
-        return [self.place[int(x)] for x in variables]
+    def near(self, variables: Iterable[int]) -> Near:
+        """Return the test on columns in this process, which are fetched if they are not here yet."""
+        needed = list(dict.fromkeys(map(int, variables)))
+        near = self._near
+        if near is not None and all(x in near.place for x in needed):
+            return near
+        with self._lock:
+            known = self._columns
+            missing = [x for x in needed if x not in known]
+            if not missing and self._near is not None:
+                return self._near
+            likely = [x for x in self._likely if x not in known][:_AHEAD]
+            self._likely = self._likely[_AHEAD:]
+            if self._table.bytes_of([*known, *missing, *likely]) > _MOST_KEPT:
+                known, missing, likely = {}, needed, []
+            fresh = sorted({*missing, *likely})
+            fetched = self._table.fetch(fresh)
+            columns = known | {x: (fetched, k) for k, x in enumerate(fresh)}
+            order = sorted(columns)  # as in the whole table, so that sums are rounded alike
+            encoded = [columns[x][0].encoded(columns[x][1]) for x in order]
+            names = [self._table.names[x] for x in order]
+            here = Table.of_columns(Columns(names, len(encoded[0]), encoded))
+            self._columns = {x: (here, k) for k, x in enumerate(order)}
+            self._near = Near(self._recipe.make(here), order)
+            return self._near
+
+    def likely_next(self, variables: Sequence[int]) -> None:
+        """Note variables that the next questions are likely to be about."""
+        with self._lock:
+            self._likely = list(dict.fromkeys(map(int, variables)))
 
 
 class FetchedTest(IndependenceTest):
     """Any test on the columns of a cluster that a question needs, fetched once."""
 
-    has_effect = True
-    on_cluster = True
-    together = TOGETHER
+    core_answers = SCREENS
     made_of = ("recipe",)
+    fetcher: FetchedColumns
 
     def __init__(self, table: ClusterTable, recipe: Recipe) -> None:
         self.table = table
         self.recipe = recipe
+        self.fetcher = FetchedColumns(table, recipe)
         self.name = recipe.name
         self.variables = table.names
         self.rows: int = table.rows
-        self._lock = Lock()
-        self._here: _Fetched | None = None
-        self._likely: list[int] = []
         numbers = set(table.continuous)
         searched = table.searched
         firsts = [next((k for k in searched if k not in numbers), None)]
         if numbers:
             firsts.append(next((k for k in searched if k in numbers), None))
         self._examples = [k for k in firsts if k is not None]
-        self._typical = self.near([*table.searched[:2], *self._examples]).test
+        self._typical = self.fetcher.near([*table.searched[:2], *self._examples]).test
         self.likelihood_ratio = self._typical.likelihood_ratio
         self.has_effect = self._typical.has_effect
         for rule in ("dof", "reliability", "minimum"):
@@ -79,62 +105,29 @@ class FetchedTest(IndependenceTest):
 
     def check(self, variables: Container[int]) -> None:
         """Refuse columns that the test cannot take."""
-        here = self.near(self._examples)  # it depends on the kind of a column alone
+        here = self.fetcher.near(self._examples)  # it depends on the kind of a column alone
         here.test.check(set(here.places(x for x in self._examples if x in variables)))
-
-    # --- columns in this process ------------------------------------------------------------------------------------
-
-    def near(self, variables: Iterable[int]) -> _Fetched:
-        """Return the test on columns in this process, which are fetched if they are not here yet."""
-        needed = list(dict.fromkeys(map(int, variables)))
-        here = self._here
-        if here is not None and all(x in here.place for x in needed):
-            return here
-        with self._lock:
-            known = [] if self._here is None else [int(x) for x in self._here.positions]
-            present = set(known)
-            missing = [x for x in needed if x not in present]
-            if not missing and self._here is not None:
-                return self._here
-            likely = [x for x in self._likely if x not in present][:_AHEAD]
-            self._likely = self._likely[_AHEAD:]
-            if self.table.bytes_of([*known, *missing, *likely]) > _MOST_KEPT:
-                known, missing, likely = [], needed, []
-            fresh = sorted({*missing, *likely})
-            fetched = self.table.fetch(fresh)
-            columns = {x: (fetched, k) for k, x in enumerate(fresh)}
-            if self._here is not None:
-                columns |= {x: (self._here.table, self._here.place[x]) for x in known}
-            self._here = _in_order(columns, self.recipe)
-            return self._here
-
-    def likely_next(self, variables: Sequence[int]) -> None:
-        """Note variables that the next questions are likely to be about."""
-        with self._lock:
-            self._likely = list(dict.fromkeys(map(int, variables)))
-
-    # --- questions ---------------------------------------------------------------------------------------------------
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given."""
-        here = self.near([x, y, *given])
+        here = self.fetcher.near([x, y, *given])
         return here.test.test(here.place[x], here.place[y], here.places(given))
 
     def answer(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given if that is reliable."""
-        here = self.near([x, y, *given])
+        here = self.fetcher.near([x, y, *given])
         return here.test.answer(here.place[x], here.place[y], here.places(given))
 
     def effects(
         self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
     ) -> Effects:
         """Return the effect sizes of tests whose outcomes are known."""
-        here = self.near([target, *candidates, *given])
+        here = self.fetcher.near([target, *candidates, *given])
         return here.test.effects(here.place[target], here.places(candidates), here.places(given), statistic, dof)
 
     def effect_dof(self, x: int, y: int, given: Sequence[int], outcome: Outcome) -> float:
         """Return the degrees of freedom of the effect."""
-        here = self.near([x, y, *given])
+        here = self.fetcher.near([x, y, *given])
         return here.test.effect_dof(here.place[x], here.place[y], here.places(given), outcome)
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
@@ -158,7 +151,7 @@ class FetchedTest(IndependenceTest):
     ) -> ScreenResult:
         """Test every candidate against the target given one set."""
         xs = as_positions(candidates)
-        here = self.near([target, *xs.tolist(), *given])
+        here = self.fetcher.near([target, *xs.tolist(), *given])
         found = here.test.screen(
             here.place[target], as_positions(here.places(xs)), here.places(given), threads=threads, poll=poll
         )
@@ -169,54 +162,11 @@ class FetchedTest(IndependenceTest):
     ) -> ScreenResult:
         """Test the candidates in order until one is dependent; its answer, if there is one, is the last."""
         xs = as_positions(candidates)
-        here = self.near([target, *xs.tolist(), *given])
+        here = self.fetcher.near([target, *xs.tolist(), *given])
         found = here.test.first_dependent(
             here.place[target], as_positions(here.places(xs)), here.places(given), log_alpha, poll=poll
         )
         return _renamed(found, xs[: len(found)], given)
-
-    def search_subsets(
-        self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
-    ) -> tuple[SubsetResult, Tally]:
-        """Search conditioning sets among columns in this process."""
-        here = self.near([*query.xs, query.target, *query.pool, *query.fixed])
-        local = query._replace(
-            xs=here.places(query.xs),
-            target=here.place[query.target],
-            pool=here.places(query.pool),
-            fixed=here.places(query.fixed),
-        )
-        found, tally = here.test.search_subsets(local, threads=threads, poll=poll)
-        return _renamed_subsets(found, here, self.rows), tally
-
-    def test_each_given_rest(
-        self,
-        xs: Candidates,
-        target: int,
-        pool: Candidates,
-        stop_above: float,
-        *,
-        max_size: int | None = None,
-        poll: Poll | None = None,
-    ) -> tuple[SubsetResult, Tally]:
-        """Test each x in turn given the rest of the pool."""
-        here = self.near([*xs, target, *pool])
-        found, tally = here.test.test_each_given_rest(
-            here.places(xs), here.place[target], here.places(pool), stop_above, max_size=max_size, poll=poll
-        )
-        return _renamed_subsets(found, here, self.rows), tally
-
-
-_MOST_KEPT = 1 << 28  # bytes of fetched columns that are kept
-
-
-def _in_order(columns: dict[int, tuple[Table, int]], recipe: Recipe) -> _Fetched:
-    """Return the test on columns, in the order that they have in the whole table, so that sums are rounded alike."""
-    positions = sorted(columns)
-    encoded = [columns[x][0].encoded(columns[x][1]) for x in positions]
-    names = [columns[x][0].names[columns[x][1]] for x in positions]
-    table = Table.of_columns(Columns(names, len(encoded[0]), encoded))
-    return _Fetched(table, positions, recipe.make(table))
 
 
 def _renamed(found: ScreenResult, xs: NDArray[np.uint32], given: Sequence[int]) -> ScreenResult:
@@ -225,16 +175,10 @@ def _renamed(found: ScreenResult, xs: NDArray[np.uint32], given: Sequence[int]) 
     return ScreenResult(xs, tuple(given), found.statistic, found.dof, found.reliable, found.tail or found.log_p)
 
 
-def _renamed_subsets(found: SubsetResult, here: _Fetched, rows: int) -> SubsetResult:
-    verdict = np.where(found.separated, 2, found.reliable).astype(np.int32)
-    sets = [here.positions[list(given)].tolist() for given in found.sets]
-    return SubsetResult(
-        here.positions[found.xs], found.statistic, found.dof, found.log_p, verdict, found.which, sets, rows
-    )
-
-
 class ColumnTest(FetchedTest):
     """Any test without random numbers where columns are split: each shard tests its own candidates."""
+
+    core_answers = SCREENS | {"pairs"}
 
     def screen(
         self,
@@ -247,8 +191,7 @@ class ColumnTest(FetchedTest):
     ) -> ScreenResult:
         """Test every candidate against the target given one set; many candidates where they are, in one round."""
         xs = as_positions(candidates)
-        here = self._here
-        if len(xs) <= _FEW or (here is not None and here.has_all(xs)):
+        if len(xs) <= _FEW or self.fetcher.has_all(xs):
             return super().screen(target, xs, given, threads=threads, poll=poll)
         return self._screens([(target, xs, tuple(map(int, given)))], poll)[0]
 
@@ -295,5 +238,5 @@ class ColumnTest(FetchedTest):
         if len(reliable_at) > _AHEAD:
             at = np.argpartition(-strongest.statistic[reliable_at], _AHEAD)[:_AHEAD]
             reliable_at = reliable_at[at]
-        self.likely_next(strongest.xs[reliable_at].tolist())
+        self.fetcher.likely_next(strongest.xs[reliable_at].tolist())
         return found

@@ -1,19 +1,23 @@
 """Which tests and scores ask a cluster.
 
-- All rows in one place (columns split): each shard tests its own candidates; subset searches use fetched columns.
-- Rows split: counts, or sums of products, are added up.
+- All rows in one place (columns split): each shard tests its own candidates.
+- Rows split: a test on the engine that adds up counts, or sums of products, of all parts.
 - Any other test uses fetched columns.
+
+Each has what fetches for subset searches: columns, distinct rows, or sums (`serape.independence.near`).
 """
 
 from __future__ import annotations
 
 from serape.distributed.cluster import is_wide
 from serape.distributed.engine import ClusterEngine
+from serape.distributed.fetched_rows import FetchedRows, FetchedSums
 from serape.distributed.fetched_test import ColumnTest, FetchedTest
-from serape.distributed.row_tests import RowCorrelation, RowTest
 from serape.distributed.table import ClusterTable
 from serape.independence.base import IndependenceTest
+from serape.independence.counted import CountedTest
 from serape.independence.registry import Recipe
+from serape.independence.summed import SummedTest
 from serape.structure.counted_score import CountedScore
 
 
@@ -30,13 +34,18 @@ class RemoteAnswers:
         by_rows = whole and recipe.adds_up is not None
         if len(cluster.grid) == 1 and not recipe.uses_seed and not by_rows:
             return ColumnTest(self.table, recipe)
+        engine, rules = ClusterEngine(self.table), recipe.rules
+        found: IndependenceTest
         match recipe.adds_up:
             case "counts":
-                return RowTest(self.table, recipe)
+                found = CountedTest(engine, recipe.name, rules.dof, rules.reliability, rules.minimum)  # type: ignore[arg-type]
+                found.fetcher = FetchedRows(engine, recipe)
             case "products":
-                return RowCorrelation(self.table)
+                found = SummedTest(engine)
+                found.fetcher = FetchedSums(engine)
             case None:
-                return FetchedTest(self.table, recipe)
+                found = FetchedTest(self.table, recipe)
+        return found
 
     def score(self, kind: str, ess: float) -> CountedScore:
         """Return a score on the counts of the cluster."""

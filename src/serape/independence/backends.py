@@ -4,9 +4,9 @@ Questions come in four patterns over lists: a screen, subsets of a pool, each gi
 beside them: the core or a device answers what an algorithm would ask in many patterns in one call. A test for which
 nobody has a kernel is asked by pattern, and the answers are the same.
 
-A test says by tags which questions the core answers for it, and what of its table a device keeps. `choose` decides from
-these and from the shape of a question, and nothing else does; `answering` asks whom it names. docs/engines.md has the
-table.
+A test says by tags which questions the core answers for it, and what of its table a device keeps; one whose table is on
+a cluster has what fetches from there. `choose` decides from these and from the shape of a question, and nothing else
+does; `answering` asks whom it names. docs/engines.md has the table.
 """
 
 from __future__ import annotations
@@ -83,23 +83,28 @@ class Shape(NamedTuple):
 
 
 Pays = Callable[[Shape], bool]
-"""Whether a device that can answer a question of this shape is faster than the core (docs/gpu.md has measurements)."""
+"""Whether a backend that can answer a question of this shape is faster than the core (docs/gpu.md has measurements)."""
 
 
-def choose(
-    shape: Shape, core: Questions, device: Mapping[QuestionName, Pays], *, on_cluster: bool = False
-) -> Backend | None:
+class Offer(NamedTuple):
+    """The questions that a device or a cluster answers, each with the shapes for which this pays."""
+
+    backend: Backend
+    questions: Mapping[QuestionName, Pays]
+
+
+NO_OFFER: Final = Offer("plain", {})
+
+
+def choose(shape: Shape, core: Questions, offer: Offer = NO_OFFER) -> Backend | None:
     """Return who answers a question of this shape; None if nobody has this kernel, so that patterns must be asked.
 
-    `core` are the questions that the core answers, and `device` those that a device which is there answers, each with
-    the shapes for which this pays.
+    `core` are the questions that the core answers, and `offer` those that the device or the cluster answers which is
+    there.
     """
-    is_pattern = shape.question in PATTERNS
-    if on_cluster:
-        return "cluster" if is_pattern else None
-    pays = device.get(shape.question)
+    pays = offer.questions.get(shape.question)
     if pays is not None and pays(shape):
-        return "device"
+        return offer.backend
     if shape.question in core:
         return "core"
-    return "plain" if is_pattern else None
+    return "plain" if shape.question in PATTERNS else None

@@ -19,12 +19,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from serape.errors import OptionError
+from serape.independence import answering
 from serape.independence.backends import NO_QUESTIONS, DeviceColumns, Questions
 from serape.independence.effects import Effect, EffectGroup, Effects
 from serape.independence.given_tests import GivenTests
@@ -43,6 +44,9 @@ from serape.independence.screens import NO_VARIABLES, CandidateGroups, ScreenRes
 from serape.independence.subset_query import SubsetQuery, n_subsets
 from serape.independence.subsets import Association, SubsetResult, as_subset_result, weaker
 from serape.wording import algorithm_option
+
+if TYPE_CHECKING:
+    from serape.independence.near import Fetcher
 
 
 class IndependenceTest(ABC):
@@ -76,8 +80,6 @@ class IndependenceTest(ABC):
     """The names of the attributes that the answers depend on, besides the table; None: all attributes."""
     counts_cells: ClassVar[bool] = False
     """Whether it counts cells of contingency tables: its variables are categories."""
-    on_cluster: ClassVar[bool] = False
-    """Whether the workers of a cluster answer."""
     core_answers: ClassVar[Questions] = NO_QUESTIONS
     """The patterns and kernels that the core, or arrays, answer in one call; the others are asked test by test."""
     kept_on_device: ClassVar[str | None] = None
@@ -88,6 +90,8 @@ class IndependenceTest(ABC):
     """Whether code of the caller answers."""
     _noted: tuple[str, ...] = ()
     _device: DeviceColumns | None = None
+    fetcher: Fetcher | None = None
+    """Of a table on a cluster: what fetches from there what a question concerns, so that it is answered here."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Forget what holds for the base class alone: a class derived from it may answer in its own way."""
@@ -212,12 +216,14 @@ class IndependenceTest(ABC):
         del targets, threads, poll
 
     def expect_screens(self, questions: Sequence[tuple[int, Candidates, Sequence[int]]]) -> None:
-        """Prepare for screens of a target, candidates and a set each: a test of data elsewhere asks for all at once."""
-        del questions
+        """Prepare for screens of a target, candidates and a set each: a cluster is asked for all at once."""
+        if self.fetcher is not None:
+            self.fetcher.expect_screens(questions)
 
     def expect_subsets(self, questions: Sequence[Collection[int]]) -> None:
-        """Prepare for subset searches, each among some variables: a test of data elsewhere asks for all at once."""
-        del questions
+        """Prepare for subset searches, each among some variables: a cluster is asked for all at once."""
+        if self.fetcher is not None:
+            self.fetcher.expect_subsets(questions)
 
     # --- the four patterns ----------------------------------------------------------------------------------------
 
@@ -421,7 +427,9 @@ class IndependenceTest(ABC):
         if must_include is not None:
             pool = [*(z for z in pool if z != must_include), must_include]
             n_exhausted = len(pool) - 1
-        found, _ = self.search_subsets(SubsetQuery(xs, target, pool, range(max_size + 1), n_exhausted=n_exhausted))
+        found, _ = answering.search_subsets(
+            self, SubsetQuery(xs, target, pool, range(max_size + 1), n_exhausted=n_exhausted)
+        )
         return found[0] if isinstance(x, int) else list(found)
 
     @overload
@@ -435,5 +443,5 @@ class IndependenceTest(ABC):
     ) -> Association | list[Association]:
         """Return the first subset of the pool that separates x (one or many) from the target."""
         xs = [x] if isinstance(x, int) else x
-        found, _ = self.search_subsets(SubsetQuery(xs, target, pool, sizes, stop_above=math.log(alpha)))
+        found, _ = answering.search_subsets(self, SubsetQuery(xs, target, pool, sizes, stop_above=math.log(alpha)))
         return found[0] if isinstance(x, int) else list(found)

@@ -22,7 +22,7 @@ from serape.data.table import Table
 from serape.errors import OptionError
 from serape.independence.backends import PATTERNS, Questions
 from serape.independence.base import IndependenceTest
-from serape.independence.effects import EffectGroup, Effects, table_effects
+from serape.independence.effects import Effects, table_effects
 from serape.independence.given_tests import GivenTests, VariableSets
 from serape.independence.native_pairs import NativePairs
 from serape.independence.native_screens import NativeScreenResult
@@ -108,21 +108,11 @@ class ContingencyTest(IndependenceTest):
         other = self._other_statistic(target, as_positions(candidates), given)
         return self._effects(statistic, other, self._least_levels(target, candidates))
 
-    def effects_each(self, groups: Sequence[EffectGroup]) -> Effects:
-        """Return the same for groups of tests, one group after another."""
-        if type(self).effects is not ContingencyTest.effects:
-            return super().effects_each(groups)
-        others = [self._other_statistic(target, as_positions(xs), given) for target, xs, given, _, _ in groups]
-        levels = [self._least_levels(target, xs) for target, xs, _, _, _ in groups]
-        statistic = np.array([one for _, _, _, several, _ in groups for one in several])
-        return self._effects(statistic, np.concatenate(others), [one for several in levels for one in several])
-
     def effects_of(
         self, xs: NDArray[np.uint32], ys: NDArray[np.uint32], tests: GivenTests, *, threads: int = 1
     ) -> Effects | None:
-        """Return the effects of tests, each of its own x and y, in one native call."""
-        own = type(self)
-        if (own.effects, own._other_statistic) != (ContingencyTest.effects, ContingencyTest._other_statistic):
+        """Return the effects of tests, each of its own x and y, in one call; None for a test of a caller."""
+        if self.of_caller:
             return None
         packed, given = self.table.packed, tests.given
         test = _core.ContingencyTest(packed, _OTHER[self.statistic], "adjusted", "none", 1.0)

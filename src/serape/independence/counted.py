@@ -117,3 +117,4 @@ class CountedTest(ContingencyTest):
     screens = IndependenceTest.screens
     search_subsets = IndependenceTest.search_subsets
     test_each_given_rest = IndependenceTest.test_each_given_rest
+    effects_of = IndependenceTest.effects_of

@@ -49,7 +49,8 @@ def parallel_map(
     receives a progress callback, which it must pass to its search: it ends the search when the others end.
     """
     left = deque(items)
-    jobs = max(jobs, getattr(test, "together", 1))  # questions to a cluster travel together
+    fetcher = getattr(test, "fetcher", None)
+    jobs = jobs if fetcher is None else max(jobs, fetcher.together)  # questions to a cluster travel together
     start = _workers(test, jobs)
     patience = 0.0 if start is None or _values(test, len(items)) > LARGE else start.after
     begun = time.perf_counter()

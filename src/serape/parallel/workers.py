@@ -79,7 +79,7 @@ def choose_workers(test: object) -> Start:
     """Return the way to start workers for work with a test or score."""
     has_lock = getattr(sys, "_is_gil_enabled", lambda: True)()
     own = not getattr(test, "of_caller", True)
-    is_remote = hasattr(test, "together")
+    is_remote = getattr(test, "fetcher", None) is not None
     if _backend_is_chosen() and not is_remote:
         return Start(_through_joblib, 0.0)
     if is_remote or not (has_lock and own) or multiprocessing.current_process().daemon:

@@ -26,7 +26,16 @@ ALPHAS: tuple[float, ...] = tuple(float(f"{alpha:.3g}") for alpha in np.geomspac
 """The default significance levels."""
 
 
-@question(without=dict.fromkeys(("alpha", "fdr", "fdr_method"), "the significance levels are `alphas`"))
+@question(
+    without=dict.fromkeys(("alpha", "fdr", "fdr_method"), "the significance levels are `alphas`"),
+    command=(
+        "serape path patients.csv --target HeartDisease --picture path.png",
+        "serape path patients.csv --target HeartDisease --algorithm hiton-mb --alpha 0.001 --alpha 0.05 --json",
+    ),
+    about="Find which columns enter the blanket of a column as alpha grows.\n\n"
+    "Prints the smallest alpha at which each column enters.",
+    words={"finds": "What to find."},
+)
 def alpha_path(
     data: Any,
     target: str | int,

@@ -31,7 +31,17 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-@question()
+@question(
+    command=(
+        "serape causes patients.csv --target HeartDisease --alpha 0.01 --explain Smoking",
+        "serape causes patients.csv --target HeartDisease --learner hiton-mb --picture causes.png --report report.html",
+        "serape causes patients.csv --target HeartDisease --outcome ECG",
+        "serape causes patients.csv --target HeartDisease --hidden",
+        "serape sample alarm --rows 5000 | serape causes - --target HR --json > found.json",
+    ),
+    about="Find which columns are causes of a column, which are its effects, and which the data cannot tell.\n\n"
+    "Prints the neighbours with their roles and the test that decided on each, then how they were found and notes.",
+)
 def causes(
     data: Any,
     target: str | int,

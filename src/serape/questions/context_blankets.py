@@ -41,7 +41,15 @@ from serape.types import LocalAlgorithm
 _INTERRUPTED = "the search was interrupted"
 
 
-@question()
+@question(
+    command=(
+        "serape contexts patients.csv --target HeartDisease --context Ward --explain Age",
+        "serape contexts patients.csv --target HeartDisease --context Ward --picture contexts.png --report report.html",
+        "serape contexts patients.csv --target HeartDisease --context Ward --json > found.json",
+    ),
+    about="Find the blanket of a column in several contexts: what is in all of them, and what differs.\n\n"
+    "Prints the members with the contexts that have them, whether the law of the target differs, and notes.",
+)
 def context_blankets(
     data: Any,
     target: str | int,

@@ -94,7 +94,9 @@ def _effects_in_groups(test: IndependenceTest, found: PairsWithTests, jobs: int)
 
     def effects_from(begin: int, watch: ProgressCallback) -> Effects:
         del watch
-        return test.effects_each([group for group, _ in groups[begin : begin + _GROUPS]])
+        some = [group for group, _ in groups[begin : begin + _GROUPS]]
+        test.expect_screens([(x, ys, given) for x, ys, given, _, _ in some])
+        return test.effects_each(some)
 
     def keep(begin: int, answer: Effects) -> None:
         effects.put(np.concatenate([at for _, at in groups[begin : begin + _GROUPS]]), answer)

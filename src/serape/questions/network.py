@@ -31,7 +31,17 @@ from serape.structure.scores import Score
 from serape.types import LocalAlgorithm, Rule
 
 
-@question()
+@question(
+    command=(
+        "serape network patients.csv --algorithm mmhc --picture net.png --bif net.bif",
+        "serape network patients.csv --algorithm ges --score bic --report net.html",
+        "serape sample alarm --rows 5000 | serape network - --truth alarm",
+        "serape network patients.csv --format dot > net.dot",
+    ),
+    about="Find the network behind a table: which columns are adjacent, and the directions of the arcs.\n\n"
+    "Prints the edges with their evidence.",
+    words={"equivalent_sample_size": "Equivalent sample size of the BDeu score."},
+)
 def network(
     data: Any,
     algorithm: str | LocalAlgorithm = "auto",

@@ -158,4 +158,4 @@ class Run:
 
 def _is_elsewhere(source: object) -> bool:
     """Return whether the processors of others answer the questions of a test or a score, while this one waits."""
-    return hasattr(source, "together") or getattr(getattr(source, "table", None), "remote", None) is not None
+    return getattr(getattr(source, "table", None), "remote", None) is not None

@@ -53,7 +53,22 @@ def stability(
 ) -> EdgeStability: ...
 
 
-@question()
+@question(
+    command=(
+        "serape stability patients.csv --target HeartDisease --alpha 0.01 --picture stability.png",
+        "serape stability patients.csv --target HeartDisease --algorithm hiton-mb --max-false 0.5 --jobs -1 --json",
+        "serape stability patients.csv --finds network --algorithm mmhc --draws 50 --picture edges.png",
+    ),
+    about="Find how often each column, or each edge, is in the answer when the search is repeated on drawn rows.\n\n"
+    "Prints the share of the draws in which each is found, and a bound on the expected number of false selections.",
+    words={
+        "finds": "What to find: about the target, or, without a target, about all columns.",
+        "draws": "The number of draws.",
+        "sampling": "Draw half of the rows, or as many as there are, with replacement.",
+        "equivalent_sample_size": "Equivalent sample size of the BDeu score.",
+        "explain": "in how many draws this column is found or, as COLUMN,COLUMN, whether two are adjacent",
+    },
+)
 def stability(
     data: Any,
     target: str | int | None = None,

@@ -12,8 +12,9 @@ import numpy as np
 
 from serape.data.table import Table
 from serape.errors import InputTypeError, OptionError, shown, suggestion
-from serape.independence import G2, ContingencyTest, IndependenceTest
+from serape.independence import G2, IndependenceTest
 from serape.independence.outcomes import as_positions
+from serape.independence.registry import table_of
 from serape.markup import plain
 from serape.results.charts import draw_membership
 from serape.results.compared import Compared
@@ -186,9 +187,9 @@ def kl_fitness(data: Any, target: str | int, blanket: Collection[str | int]) -> 
     >>> round(serape.kl_fitness(patients, "HeartDisease", []), 4)
     0.0332
     """
-    if isinstance(data, IndependenceTest) and not isinstance(data, ContingencyTest):
+    table = table_of(data) if isinstance(data, IndependenceTest) else Table(data)
+    if table is None:
         raise InputTypeError("the fitness of a blanket needs data, not an oracle")
-    table = data.table if isinstance(data, ContingencyTest) else Table(data)
     test = G2(table, dof="full", reliability=None)
     at, given = table.position(target), sorted(table.position(v) for v in blanket)
     if at in given:

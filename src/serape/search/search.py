@@ -430,7 +430,7 @@ class Search(PreparingSearch):
     def _test_each_given_rest(self, xs: list[int], target: int, pool: list[int]) -> list[int]:
         if not xs:
             return []
-        answer = self.test.test_each_given_rest
+        answer = functools.partial(answering.each_given_rest, self.test)
         if self._read is not None:
             answer = functools.partial(each_given_rest, self.test, self._read)
         found, tally = answer(xs, target, pool, self.log_alpha, max_size=self.max_conditioning, poll=self._tick)

@@ -174,12 +174,7 @@ def _words(data: Provenance | None, settings: Mapping[str, Any], defaults: Mappi
     made = dict(data.made) if data is not None else {}
     path = made.pop("path", None)
     own = {name: value for name, value in settings.items() if name not in defaults or value != defaults[name]}
-    if (
-        path is None
-        or ARRAY in made.values()
-        or not own.keys() <= FIELDS.keys() | _OF_QUESTIONS
-        or ("rule" in own and "rule" in defaults)
-    ):
+    if path is None or ARRAY in made.values() or not own.keys() <= FIELDS.keys() | _OF_QUESTIONS:
         return None
     options = [option_words(name, value) for name, value in {**made, **own}.items()]
     return None if None in options else [[str(path)], *(words for groups in options for words in groups or ())]
