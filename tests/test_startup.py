@@ -97,6 +97,14 @@ def test_the_list_of_commands_needs_none_of_them() -> None:
     assert not commands_of(then)
 
 
+@pytest.mark.parametrize("command", ["causes", "network", "stability"])
+def test_the_help_of_a_command_needs_its_question_and_no_checkpoint(command: str) -> None:
+    answer, _, _, then, _ = run(command, "--help")
+    assert "--algorithm" in answer
+    assert not (HEAVY | {"serape.questions.checkpoint"}) & then - {"html"}  # rich needs it to print the help
+    assert commands_of(then) == {"serape.cli.questions"}
+
+
 def test_the_version_needs_nothing() -> None:
     answer, _, _, then, _ = run("--version")
     assert answer.startswith("serape ")
