@@ -40,11 +40,11 @@ from serape.engines.gpu.correlations import DeviceCorrelations
 from serape.engines.gpu.device import Device, cuda_device
 from serape.engines.gpu.planes import DevicePlanes, bytes_by_column
 from serape.engines.gpu.tiled import TiledPlanes
-from serape.independence import answering
-from serape.independence.answering import OFFERS, Elsewhere
+from serape.independence import answering, elsewhere
 from serape.independence.backends import PATTERNS, QUESTIONS, Backend, QuestionName, Shape, choose
 from serape.independence.base import IndependenceTest
 from serape.independence.counted import CountedTest
+from serape.independence.elsewhere import OFFERS, Elsewhere
 from serape.independence.partial_correlation import CorrelationTest
 from serape.independence.registry import TESTS, make_test
 from serape.progress import Sayer
@@ -159,7 +159,7 @@ def one_run(cell: Cell, seed: int, device: Device) -> tuple[bool, bool]:
     state = np.random.default_rng(seed).bit_generator.state
     found = []
     chosen: Counter[tuple[Backend | None, QuestionName]] = Counter()
-    elsewhere: Counter[QuestionName] = Counter()
+    from_there: Counter[QuestionName] = Counter()
 
     def watched(shape: Shape, *about: Any, **options: Any) -> Backend | None:
         backend = choose(shape, *about, **options)
@@ -169,15 +169,15 @@ def one_run(cell: Cell, seed: int, device: Device) -> tuple[bool, bool]:
     def counted(kernel: Elsewhere) -> Elsewhere:
         def answer(*asked: Any, **options: Any) -> Any:
             answers = kernel.answer(*asked, **options)
-            elsewhere[kernel.question] += answers is not None
+            from_there[kernel.question] += answers is not None
             return answers
 
         return replace(kernel, answer=answer)
 
     with (
         mock.patch.object(answering, "choose", watched),
-        mock.patch.object(answering, "LARGE_POOL", 2),
-        mock.patch.object(answering, "ELSEWHERE", {key: counted(one) for key, one in answering.ELSEWHERE.items()}),
+        mock.patch.object(elsewhere, "LARGE_POOL", 2),
+        mock.patch.object(elsewhere, "ELSEWHERE", {key: counted(one) for key, one in elsewhere.ELSEWHERE.items()}),
     ):
         for one in (test, Plain(own)):
             random = np.random.default_rng(0)
@@ -185,7 +185,7 @@ def one_run(cell: Cell, seed: int, device: Device) -> tuple[bool, bool]:
             found.append(ask(one, random))
     exact = TESTS[cell.test].adds_up == "counts"
     if cell.backend in ("device", BLOCKS) or (cell.backend == "cluster" and cell.question in _NEAR):
-        answered = elsewhere[cell.question] > 0
+        answered = from_there[cell.question] > 0
     else:  # nobody chooses who answers a pattern here
         answered = cell.question in PATTERNS or chosen["core", cell.question] > 0
     return answered, same(found[0], found[1], 0.0 if exact else 1e-9)

@@ -15,9 +15,9 @@ import settings_page
 from serape.cli.base import find_command
 from serape.cli.data_options import DataOptions, ReadingOptions
 from serape.cli.options import SearchOptions
-from serape.cli.settings_options import SettingOptions
+from serape.cli.settings_options import SettingOptions, _parameters
 from serape.data.example import clinic
-from serape.settings import FIELDS, HINTS, DataSettings, RunSettings, SearchSettings, Settings, _setting
+from serape.settings import FIELDS, DataSettings, RunSettings, SearchSettings, Settings, _setting
 from tables import OF_FILES
 
 TABLE = serape.Table(clinic(400))
@@ -168,8 +168,10 @@ def test_every_command_has_all_settings() -> None:
 def test_a_new_setting_has_an_option(
     monkeypatch: pytest.MonkeyPatch, hint: Any, default: Any, typed: Any, value: Any
 ) -> None:
-    monkeypatch.setitem(FIELDS, "brand_new", _setting(default, "A meaning."))
-    monkeypatch.setitem(HINTS, "brand_new", hint)
+    added = _setting(default, "A meaning.")
+    added.type = hint
+    monkeypatch.setitem(FIELDS, "brand_new", added)
+    _parameters.cache_clear()
 
     class Own(SettingOptions):
         settings = ("brand_new",)

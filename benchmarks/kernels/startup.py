@@ -21,14 +21,23 @@ ROWS = 200
 EMPTY = """import numpy, rich.table, typer
 def command(rows: int = 0) -> None: ...
 typer.run(command)"""
+COMPLETION = """import os, sys
+words = f"serape blanket {sys.argv[1]} --target "
+os.environ |= {"_SERAPE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": "4"}
+from serape.cli import main
+main([])"""
+NUMPY = "import numpy"
 CALLS = {
     "python -c pass": ["-c", "pass"],
-    "import numpy": ["-c", "import numpy"],
+    NUMPY: ["-c", NUMPY],
     "an empty command of typer": ["-c", EMPTY],
     "import serape": ["-c", "import serape"],
     "serape.markov_blanket": ["-c", "import serape; serape.markov_blanket"],
     "serape --version": ["-m", "serape", "--version"],
+    "serape --help": ["-m", "serape", "--help"],
     "serape blanket --help": ["-m", "serape", "blanket", "--help"],
+    "serape algorithms": ["-m", "serape", "algorithms"],
+    "completion of a column": ["-c", COMPLETION, "{folder}/categories.csv"],
     "serape blanket, categories": ["-m", "serape", "blanket", "{folder}/categories.csv", "--target", "y"],
     "serape blanket, mixed": ["-m", "serape", "blanket", "{folder}/mixed.csv", "--target", "y"],
 }
@@ -56,7 +65,8 @@ def run(options: argparse.Namespace) -> None:
 
     The empty command imports NumPy, rich and typer, and has one option. The files have 200 rows of 6 columns:
     categories alone, and categories with numbers. Medians, after one run that is not counted and leaves the files of
-    Python's compiler. Results go to benchmarks/out/startup.json.
+    Python's compiler; behind them, how often the time of `import numpy` in the same run that is. Results go to
+    benchmarks/out/startup.json.
     """
     repeats = 1 if options.quick else options.repeats
     with tempfile.TemporaryDirectory() as folder:
@@ -64,14 +74,18 @@ def run(options: argparse.Namespace) -> None:
         found: dict[str, dict[str, float]] = {}
         for name, words in CALLS.items():
             report(name)
-            call = [word.format(folder=folder) for word in words]
+            call = [word.replace("{folder}", folder) for word in words]
             times: dict[str, list[float]] = {python: [] for python in options.pythons}
             for _ in range(repeats + 1):
                 for python in options.pythons:
                     times[python].append(seconds([python, *call]))
             found[name] = {python: statistics.median(every[1:]) for python, every in times.items()}
-    lines = [[name, *(short(of[python]) for python in options.pythons)] for name, of in found.items()]
-    print(f"{machine()}, seconds of the processor\n\n{markdown(('process', *options.pythons), lines)}")
+    heads = [head for python in options.pythons for head in (python, f"÷ {NUMPY}")]
+    lines = [
+        [name, *(cell for python, s in of.items() for cell in (short(s), f"{s / found[NUMPY][python]:.2f}"))]
+        for name, of in found.items()
+    ]
+    print(f"{machine()}, seconds of the processor\n\n{markdown(('process', *heads), lines)}")
     save("startup", {"serape": serape.__version__, "seconds": found})
 
 

@@ -6,7 +6,6 @@ their lines are grey and half transparent.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterable, Sequence
 
@@ -50,6 +49,8 @@ def plain(text: str) -> str:
 
 def escaped(text: str) -> str:
     """Return a text in which nothing is markup, without unfit characters."""
+    import html
+
     return html.escape(_UNFIT.sub("\ufffd", text), quote=True)
 
 

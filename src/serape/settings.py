@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 
@@ -82,29 +82,23 @@ def _unwrap_single_values(settings: Any) -> None:
             object.__setattr__(settings, f.name, value.item())
 
 
-_WORDS: dict[str, dict[str, tuple[str | None, ...]]] = {}
-
-
 def _check_words(settings: Any) -> None:
-    """Refuse values of settings that are some words, and no other value."""
-    group = type(settings)
-    if group.__name__ not in _WORDS:
-        _WORDS[group.__name__] = _settings_of_words(group)
-    for name, words in _WORDS[group.__name__].items():
-        value = getattr(settings, name)
-        if not is_one_of(value, words):
-            *others, last = map(repr, words)
-            raise OptionError(f"{setting(name, value)} is not known; use {', '.join(others)} or {last}")
+    """Refuse values of settings that are some words, and no other value; a default needs no check."""
+    for f in fields(settings):
+        value = getattr(settings, f.name)
+        if value is f.default:
+            continue
+        words, types = divided(hint_of(f))
+        known = (*words, None) if NoneType in types else words
+        if words and not types - {NoneType} and not is_one_of(value, known):
+            *others, last = map(repr, known)
+            raise OptionError(f"{setting(f.name, value)} is not known; use {', '.join(others)} or {last}")
 
 
-def _settings_of_words(group: type) -> dict[str, tuple[str | None, ...]]:
-    """Return the settings of a group that are some words, with these."""
-    found: dict[str, tuple[str | None, ...]] = {}
-    for name, hint in get_type_hints(group).items():
-        words, types = divided(hint)
-        if words and not types - {NoneType}:
-            found[name] = (*words, None) if NoneType in types else words
-    return found
+def hint_of(setting_field: Any) -> Any:
+    """Return the type of a setting; it is evaluated only now, as some types take long to import."""
+    kind = setting_field.type
+    return eval(kind, globals()) if isinstance(kind, str) else kind
 
 
 def divided(hint: Any) -> tuple[tuple[str, ...], set[Any]]:
@@ -463,8 +457,6 @@ GROUPS: tuple[type[SearchSettings] | type[DataSettings] | type[RunSettings], ...
 FIELDS = {f.name: f for group in GROUPS for f in fields(group)}
 """All settings by name, in the order of the signatures."""
 OPTIONS.update({name: f.metadata["option"] for name, f in FIELDS.items() if f.metadata["option"]})
-HINTS: dict[str, Any] = {name: hint for group in GROUPS for name, hint in get_type_hints(group).items()}
-"""The types of all settings by name."""
 
 
 def selector_settings() -> tuple[str, ...]:

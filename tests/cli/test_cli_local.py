@@ -14,6 +14,7 @@ import pytest
 
 import serape
 from command import run
+from serape.cli.show import print_grid
 from serape.independence.outcomes import p_value_text
 
 
@@ -217,6 +218,12 @@ def test_names_are_shown_as_they_are(capsys: pytest.CaptureFixture[str], tmp_pat
     path.write_text("t,[red]x[/red]\n" + "".join(f"{k % 2},{k % 2}\n" for k in range(100)))
     _, out, _ = run(capsys, "blanket", str(path), "-t", "t", "--explain", "[red]x[/red]")
     assert out.count("[red]x[/red]") >= 2
+
+
+def test_heads_of_tables_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    """A context called :cat: is no picture of a cat."""
+    print_grid(["variable", ":cat:"], [["Age", "in"]])
+    assert ":cat:" in capsys.readouterr().out
 
 
 def test_control_c_prints_what_was_found(tmp_path: Path) -> None:

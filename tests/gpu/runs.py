@@ -22,7 +22,7 @@ import serape
 from gpu.emulator import EmulatedDevice
 from gpu.tables import categorical, numeric
 from serape.engines.gpu import choice
-from serape.independence import answering
+from serape.independence import elsewhere
 from serape.parallel import marginals
 
 QUESTIONS = (
@@ -51,7 +51,7 @@ def one_run(seed: int) -> list[str]:
     with contextlib.ExitStack() as stack:
         if random.random() < 0.5:  # as in large tables
             stack.enter_context(mock.patch.object(marginals, "MAX_SHARED", 0))
-            stack.enter_context(mock.patch.object(answering, "LARGE_POOL", 2))
+            stack.enter_context(mock.patch.object(elsewhere, "LARGE_POOL", 2))
         return differences(*(_ask(question, table, target, engine, settings) for engine in ("cpu", "gpu")))
 
 

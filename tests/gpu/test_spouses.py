@@ -16,7 +16,7 @@ from gpu.test_searches import answer, both, check_same
 from serape.engines.gpu.device import Device
 from serape.engines.gpu.planes import DevicePlanes
 from serape.engines.gpu.spouses import DeviceSpouses
-from serape.independence import G2, answering, device_separations
+from serape.independence import G2, answering, device_separations, elsewhere
 from serape.independence.backends import Shape
 from serape.independence.screens import CandidateGroups
 from serape.independence.subset_query import SubsetQuery
@@ -91,7 +91,7 @@ def test_the_device_answers_most_children(
 def test_separations_of_a_pool_are_those_of_the_core(
     device: Device, random: np.random.Generator, monkeypatch: pytest.MonkeyPatch, dof: Any, reliability: Any
 ) -> None:
-    monkeypatch.setattr(answering, "LARGE_POOL", 2)
+    monkeypatch.setattr(elsewhere, "LARGE_POOL", 2)
     core, ours = both(device, binary(random, 60, 300), dof, reliability)
     pool = core.screen(0, range(1, 60)).dependents(math.log(0.05))
     assert len(pool) > 20
@@ -105,15 +105,15 @@ def test_separations_of_a_pool_are_those_of_the_core(
 
 def test_searches_ask_the_device(device: Device, random: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    kernel = answering.ELSEWHERE["planes", "subsets"]
+    kernel = elsewhere.ELSEWHERE["planes", "subsets"]
 
     def counted(test: G2, planes: DevicePlanes, query: SubsetQuery, **options: Any) -> Any:
         asked.append(query.target)
         return kernel.answer(test, planes, query, **options)
 
-    monkeypatch.setattr(answering, "LARGE_POOL", 2)
+    monkeypatch.setattr(elsewhere, "LARGE_POOL", 2)
     monkeypatch.setattr(
-        answering, "ELSEWHERE", {**answering.ELSEWHERE, ("planes", "subsets"): replace(kernel, answer=counted)}
+        elsewhere, "ELSEWHERE", {**elsewhere.ELSEWHERE, ("planes", "subsets"): replace(kernel, answer=counted)}
     )
     core, ours = both(device, binary(random, 60, 300), "adjusted", "dof")
     found = [de_pcs(Search(test, alpha=0.05), 0)[0] for test in (core, ours)]

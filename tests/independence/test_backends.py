@@ -17,10 +17,11 @@ from backend_questions import table_for
 from gpu.emulator import EmulatedDevice
 from serape.engines.gpu.pairs import MAX_STRONGEST
 from serape.engines.gpu.subsets import MAX_SIZE
-from serape.independence import G2, X2, IndependenceTest, answering
-from serape.independence.answering import LARGE_POOL, OFFERS, at_once, who_answers
+from serape.independence import G2, X2, IndependenceTest
+from serape.independence.answering import at_once, who_answers
 from serape.independence.backends import KERNELS, NO_OFFER, PATTERNS, QUESTIONS, Offer, Shape, choose
 from serape.independence.counted import CountedTest
+from serape.independence.elsewhere import ELSEWHERE, LARGE_POOL, OFFERS
 from serape.independence.mixed import ConditionalGaussian
 from serape.independence.partial_correlation import PartialCorrelation
 from serape.independence.registry import TESTS, make_test
@@ -150,7 +151,7 @@ def test_a_device_that_has_not_all_columns_leaves_questions_to_the_core() -> Non
     ask = at_once(test, Shape("spouses"))
     assert ask is not None
     asked: list[Any] = []
-    kernel = answering.ELSEWHERE["planes", "spouses"]
+    kernel = ELSEWHERE["planes", "spouses"]
     assert ask.together == kernel.together > 0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ask, "_kernel", type(kernel)("planes", "spouses", lambda *a, **o: asked.append(a)))

@@ -39,7 +39,7 @@ def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     """Start workers of one kind at once."""
     ways = {LOKY: workers._through_joblib, FORK: workers._in_forked_processes, THREADS: workers._in_threads}
     start = workers.Start(ways[request.param], 0.0)
-    monkeypatch.setattr("serape.parallel.map.choose_workers", lambda test: start)
+    monkeypatch.setattr("serape.parallel.workers.choose_workers", lambda test: start)
     return str(request.param)
 
 
@@ -164,7 +164,7 @@ def test_short_work_starts_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> Generator[Any, None, None]:
         raise AssertionError("workers were started")
 
-    monkeypatch.setattr("serape.parallel.map.choose_workers", lambda test: workers.Start(refuse, 60.0))
+    monkeypatch.setattr("serape.parallel.workers.choose_workers", lambda test: workers.Start(refuse, 60.0))
     assert collected(lambda k: -k, range(50)) == [(k, -k) for k in range(50)]
     monkeypatch.setattr("serape.parallel.map.LARGE", 10)
     with pytest.raises(AssertionError):  # much to count starts them at once

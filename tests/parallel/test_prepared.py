@@ -33,7 +33,7 @@ TEST = G2(TABLE)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fork at once, however little there is to do."""
     start = workers.Start(workers._in_forked_processes, 0.0)
-    monkeypatch.setattr("serape.parallel.map.choose_workers", lambda test: start)
+    monkeypatch.setattr("serape.parallel.workers.choose_workers", lambda test: start)
 
 
 def comparable(found: serape.Result) -> list[Any]:

@@ -14,6 +14,7 @@ from joblib import parallel_config
 import serape
 from serape.independence import G2
 from serape.parallel import workers
+from serape.parallel.workers import choose_workers
 from serape.search.steps import Steps, memoised
 
 pytestmark = pytest.mark.filterwarnings(  # loky's thread, when its work is ended
@@ -28,7 +29,7 @@ def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     """Start workers at once."""
     ways = {"loky": workers._through_joblib, "fork": workers._in_forked_processes}
     start = workers.Start(ways[request.param], 0.0)
-    monkeypatch.setattr("serape.parallel.map.choose_workers", lambda test: start)
+    monkeypatch.setattr("serape.parallel.workers.choose_workers", lambda test: start)
     return str(request.param)
 
 
@@ -82,7 +83,7 @@ class TestSearches:
 
     def test_own_tests_stay_here(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Nobody knows whether what others have written can be sent."""
-        monkeypatch.setattr("serape.parallel.map.choose_workers", workers.choose_workers)
+        monkeypatch.setattr("serape.parallel.workers.choose_workers", choose_workers)
         seen = set()
 
         def test(x: np.ndarray, y: np.ndarray, z: tuple[np.ndarray, ...]) -> float:

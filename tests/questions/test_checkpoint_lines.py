@@ -19,8 +19,9 @@ import serape
 from serape.independence.outcomes import Tally
 from serape.locking import LockedFile
 from serape.questions import checkpoint
-from serape.questions.checkpoint import Checkpoint, KeptNeighbourhood
+from serape.questions.checkpoint import Checkpoint
 from serape.questions.deciding import Weighed
+from serape.questions.neighbourhoods import KeptNeighbourhood
 from serape.questions.query import Query
 from serape.search.associations import Associations, DecidingTest
 from serape.search.record import Record, Step

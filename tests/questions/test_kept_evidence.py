@@ -79,7 +79,7 @@ def refuse_tests(monkeypatch: pytest.MonkeyPatch, repeated: list[tuple[int, int]
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fork at once, however little there is to do."""
     start = workers.Start(workers._in_forked_processes, 0.0)
-    monkeypatch.setattr("serape.parallel.map.choose_workers", lambda test: start)
+    monkeypatch.setattr("serape.parallel.workers.choose_workers", lambda test: start)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial, wraps
 from importlib import import_module
-from typing import Annotated, Any, NoReturn, TypeVar, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 import typer.core
@@ -39,6 +39,8 @@ to_close = ExitStack()
 
 MODULES: dict[str, str] = {}
 """The module of every command, in the order of the help."""
+SUMMARIES: dict[str, str] = {}
+"""What the help says of every command; "" if it does not list it."""
 _made: dict[str, Callable[[], typer.Typer]] = {}
 """What makes the commands of modules that are imported, by name."""
 
@@ -67,12 +69,65 @@ class _Commands(Mapping[str, Any]):
         return len(MODULES)
 
 
+def _take_as_given(command: Any, context: Any) -> None:
+    """Let the options of a command take values that already are of their types as they are.
+
+    Typer would import Pydantic even for a value that nobody gave, which takes as long as many answers.
+    """
+    types = command.callback.__annotations__
+
+    def process_value(option: Any, by_typer: Callable[..., Any], context: Any, value: Any) -> Any:
+        refused = option.required and not context.resilient_parsing  # completion begins before all is given
+        if refused if value is None else not _is_of(types.get(option.name), value):
+            return by_typer(context, value)
+        return value if option.callback is None else option.callback(context, option, value)
+
+    for option in command.get_params(context):
+        option.process_value = partial(process_value, option, option.process_value)
+
+
+def _is_of(kind: Any, value: Any) -> bool:
+    """Return whether a value is of a type as commands declare them: X, list[X], Literal[...] or X | None."""
+    inner = get_args(kind)
+    if get_origin(kind) is Annotated:
+        return _is_of(inner[0], value)
+    if get_origin(kind) is Literal:
+        return value in inner
+    if get_origin(kind) is list:
+        return isinstance(value, list | tuple) and all(_is_of(inner[0], one) for one in value)
+    if inner:
+        return any(_is_of(one, value) for one in inner)
+    return isinstance(kind, type) and isinstance(value, kind)
+
+
 class Group(typer.core.TyperGroup):
     """The commands; their help exits silently if nobody reads it."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands: Any = _Commands()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands."""
+        del ctx
+        return list(MODULES)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command as the help lists it, without its options."""
+        del ctx
+        if cmd_name not in MODULES:
+            return None
+        return typer.core.TyperCommand(cmd_name, help=SUMMARIES[cmd_name], hidden=not SUMMARIES[cmd_name])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return the command that arguments name, with its options, and the arguments that are left to it."""
+        name, found, left = super().resolve_command(ctx, args)
+        return name, found and self.commands[name], left
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options before the name of a command."""
+        _take_as_given(self, ctx)
+        return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help."""
@@ -125,16 +180,28 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 @contextmanager
 def _loading() -> Iterator[None]:
-    """Do not look for garbage until the command begins: modules that are loaded are none, and it takes long."""
+    """Do not look for garbage until the command begins, if one does: modules that are loaded are none."""
     gc.disable()
     try:
         yield
     finally:
-        gc.enable()
+        if not gc.isenabled():
+            _loaded()
+
+
+def _loaded() -> None:
+    """Look for garbage again, but never among the modules, which takes long; Python would at its end at the latest."""
+    gc.freeze()
+    gc.enable()
 
 
 class Command(typer.core.TyperCommand):
     """A command that exits with one line when it is interrupted, and silently if nobody reads its output."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options."""
+        _take_as_given(self, ctx)
+        return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help."""
@@ -143,7 +210,7 @@ class Command(typer.core.TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
-        gc.enable()
+        _loaded()
         try:
             found = super().invoke(ctx)
             if sys.stdout is not None:
@@ -262,13 +329,14 @@ def _spread(function: Callable[..., None]) -> Callable[..., None]:
     hints = get_type_hints(function, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Options)}
     parameters: list[inspect.Parameter] = []
+    spread = {name: kind.parameters() for name, kind in groups.items()}
     for name, one in inspect.signature(function).parameters.items():
-        parameters += groups[name].parameters() if name in groups else [parameter(name, hints[name], one.default)]
+        parameters += spread[name] if name in spread else [parameter(name, hints[name], one.default)]
 
     @wraps(function)
     def run(**given: Any) -> None:
         made = {
-            name: kind(**{one.name: given.pop(one.name) for one in kind.parameters()}) for name, kind in groups.items()
+            name: groups[name](**{one.name: given.pop(one.name) for one in options}) for name, options in spread.items()
         }
         function(**given, **made)
 

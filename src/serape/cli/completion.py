@@ -9,7 +9,7 @@ import typer
 
 import serape
 from serape.cli.values import ALGORITHM_OPTIONS
-from serape.data.packed_files.opened import packed_path
+from serape.data.packed_files.layout import packed_path
 from serape.data.reading.text import column_names, has_text_name
 from serape.errors import SerapeError
 from serape.independence import TESTS

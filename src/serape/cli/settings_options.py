@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection
+from functools import cache
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, ClassVar, Literal, cast, get_origin
@@ -19,7 +20,7 @@ from serape.cli.values import kind_entry, read_knowledge, read_limit, read_missi
 from serape.data.kinds import KINDS
 from serape.errors import OptionError
 from serape.independence import TESTS
-from serape.settings import FIELDS, HINTS, Settings, divided
+from serape.settings import FIELDS, Settings, divided, hint_of
 from serape.wording import option_of
 
 Read = Callable[[Any], Any]
@@ -44,7 +45,7 @@ def setting_option(name: str, declared: str = "", help_: str = "", **more: Any) 
 def _derived(name: str) -> tuple[Any, Any, Read]:
     """Return the type of a setting's option, its default, and what makes the setting's value of the option's."""
     default = FIELDS[name].default
-    words, types = divided(HINTS[name])
+    words, types = divided(hint_of(FIELDS[name]))
     none = NoneType in types and default is not None
     types -= {NoneType}
     flag = option_of(name)
@@ -90,6 +91,7 @@ _SPECIAL: dict[str, tuple[list[tuple[Any, Any]], Read]] = {
     ),
     "missing": ([(Annotated[list[str] | None, setting_option("missing")], None)], read_missing),
     "knowledge": ([(Annotated[Path | None, setting_option("knowledge")], None)], read_knowledge),
+    "random_state": ([(Annotated[int | None, setting_option("random_state")], None)], _same),
     "progress": ([(Annotated[bool, setting_option("progress")], False)], lambda quiet: False if quiet else None),
 }
 """The options of a setting, each with its default, and what reads their values."""
@@ -101,6 +103,7 @@ def _read_header(header: bool | None, names: str | None) -> Any:
     return header if names is None else [name.strip() for name in names.split(",")]
 
 
+@cache
 def _parameters(name: str) -> tuple[list[inspect.Parameter], Callable[..., Any]]:
     """Return the options of a setting as parameters, and what makes its value of theirs."""
     if name == "header":

@@ -40,7 +40,7 @@ class _Console(Console):
 
 def console(*, stderr: bool = False) -> Console:
     """Return the console: in colour on a terminal only, and not if NO_COLOR is set."""
-    out = _Console(stderr=stderr, highlight=False)
+    out = _Console(stderr=stderr, highlight=False, emoji=False)
     if not out.is_terminal and "COLUMNS" not in os.environ:
         out.width = PIPED
     return out

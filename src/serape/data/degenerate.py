@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -295,6 +294,8 @@ def _crossed(cell: NDArray[np.int64], values: NDArray[Any]) -> tuple[NDArray[np.
 
 
 def _hashed(values: NDArray[Any], kind: bytes) -> bytes:
+    from hashlib import blake2b
+
     return blake2b(np.ascontiguousarray(values).tobytes(), digest_size=16, key=kind).digest()
 
 

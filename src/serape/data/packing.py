@@ -12,7 +12,8 @@ from serape.data.columns import Columns
 from serape.data.encoding import Codes, Encoded
 from serape.data.kinds import Kinds
 from serape.data.notes import column_notes
-from serape.data.packed_files.opened import PackedFile, packed_path
+from serape.data.packed_files.layout import packed_path
+from serape.data.packed_files.opened import PackedFile
 from serape.data.packed_files.writing import Content, metadata_of, write_content
 from serape.data.preparing import prepared
 from serape.data.provenance import Provenance, fingerprint, how_made

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -76,6 +75,8 @@ def fingerprint(table: Table) -> str:
     Tables are compared as encoded, whatever their origin: a frame and the file it was written to have the same
     fingerprint if the texts of their levels are the same.
     """
+    import hashlib
+
     found = hashlib.blake2b(digest_size=16)
     levels_json: dict[int, bytes] = {}  # many columns share their levels
     kept: list[Any] = []  # so that no identity is used twice

@@ -22,7 +22,7 @@ from serape.data.kinds import Kind, Kinds
 from serape.data.memory import Memory
 from serape.data.missing import refusal_of_gaps
 from serape.data.notes import column_notes, not_categorical
-from serape.data.packed_files.opened import PackedFile, packed_path
+from serape.data.packed_files.layout import packed_path
 from serape.data.pickling import restore, state_of
 from serape.data.preparing import prepared
 from serape.data.provenance import Provenance, how_made
@@ -38,6 +38,8 @@ from serape.wording import Notes, setting
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from serape.data.packed_files.opened import PackedFile
 
 _MAX_SHOWN = 20
 
@@ -111,9 +113,12 @@ class Table:
             refuse_encoding_again(settings)
             return  # `data` is this table
         path = packed_path(data)
-        if path is not None and (file := PackedFile.open(path)).fits(settings):
-            self._map(file, {"path": str(data)})
-            return
+        if path is not None:
+            from serape.data.packed_files.opened import PackedFile
+
+            if (file := PackedFile.open(path)).fits(settings):
+                self._map(file, {"path": str(data)})
+                return
         check_same_rows(data, sample_weight=settings.sample_weight, groups=settings.groups)
         columns = read(data, Kinds(kinds), ReadOptions.of(settings))
         ready = prepared(columns, settings, leave_out_empty=self._leave_out_empty)
@@ -388,6 +393,8 @@ class Table:
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         if "file" in state:
+            from serape.data.packed_files.opened import PackedFile
+
             path, fingerprint, made = state["file"]
             self._map(PackedFile.open(path).same_as(fingerprint), made)
         else:

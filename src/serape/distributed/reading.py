@@ -14,7 +14,7 @@ import numpy as np
 
 from serape.data.kinds import AS_ASKED
 from serape.data.missing import rules_by_column
-from serape.data.packed_files.opened import packed_path
+from serape.data.packed_files.layout import packed_path
 from serape.data.provenance import how_made
 from serape.data.reading.sources import are_paths
 from serape.data.table import Table

@@ -19,7 +19,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,6 @@ from serape.independence import answering
 from serape.independence.backends import NO_QUESTIONS, DeviceColumns, Questions
 from serape.independence.effects import Effect, EffectGroup, Effects
 from serape.independence.given_tests import GivenTests
-from serape.independence.near import Fetcher
 from serape.independence.outcomes import (
     NO_OUTCOME,
     Candidates,
@@ -45,6 +44,9 @@ from serape.independence.screens import NO_VARIABLES, CandidateGroups, ScreenRes
 from serape.independence.subset_query import SubsetQuery, n_subsets
 from serape.independence.subsets import Association, SubsetResult, as_subset_result, weaker
 from serape.wording import algorithm_option
+
+if TYPE_CHECKING:
+    from serape.independence.near import Fetcher
 
 
 class IndependenceTest(ABC):

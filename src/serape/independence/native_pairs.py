@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.engines.gpu.pairs import FoundPairs
 from serape.independence.outcomes import Floats, as_positions
 
 if TYPE_CHECKING:
+    from serape.engines.gpu.pairs import FoundPairs
     from serape.independence.contingency import ContingencyTest
 
 MIN_ROWS = 5

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from serape.engines.gpu.choice import ProgressSetting, correlations_of, device_for, planes_of
-from serape.engines.gpu.correlations import MAX_COLUMNS
-from serape.engines.gpu.planes import MAX_ROWS
+from serape.engines.gpu.choice import ProgressSetting, correlations_of, device_for, may_pay, planes_of
 from serape.errors import OptionError, worded
 from serape.independence.backends import DeviceColumns
 from serape.independence.base import IndependenceTest
@@ -20,7 +18,7 @@ def on_engine(test: IndependenceTest, engine: EngineName, progress: ProgressSett
 
     With "gpu", refuse tests that it does not answer. `progress` tells whether to show how the table is sent.
     """
-    if engine == "cpu":
+    if not may_pay(len(test.variables), engine):
         return test
     if test.kept_on_device is None:
         if engine == "gpu":
@@ -41,6 +39,8 @@ def on_engine(test: IndependenceTest, engine: EngineName, progress: ProgressSett
 
 def _planes(test: Any, engine: EngineName, progress: ProgressSetting) -> DeviceColumns | None:
     """Return the categorical columns of the table of a test, on a device."""
+    from serape.engines.gpu.planes import MAX_ROWS
+
     if engine == "gpu" and test.table.rows > MAX_ROWS:
         raise OptionError(
             f"{setting('engine', 'gpu')} takes tables of up to {MAX_ROWS:,} rows, and this one has "
@@ -51,6 +51,8 @@ def _planes(test: Any, engine: EngineName, progress: ProgressSetting) -> DeviceC
 
 def _correlations(test: Any, engine: EngineName, progress: ProgressSetting) -> DeviceColumns | None:
     """Return the correlations of all columns of a test, on a device."""
+    from serape.engines.gpu.correlations import MAX_COLUMNS
+
     del progress
     device = device_for(len(test.variables), engine)
     if device is None or len(test.variables) > MAX_COLUMNS or not test.has_all_columns:

@@ -38,7 +38,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Container, Sequence
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -330,6 +329,8 @@ def _ranks(values: Floats, weights: Weights | None) -> Floats:
 
 def _quantiles(ranks: Floats, rows: float) -> Floats:
     """Return the normal quantiles of ranks among a number of rows."""
+    from statistics import NormalDist
+
     quantile = NormalDist().inv_cdf
     return np.array([quantile(rank / (rows + 1)) for rank in ranks.tolist()])
 

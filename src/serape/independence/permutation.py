@@ -29,7 +29,6 @@ for correlation, n − 2 must exceed the number of independent columns of Z, and
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -224,6 +223,8 @@ class Permutation(IndependenceTest):
     def _random(self, x: int, y: int, given: list[int]) -> np.random.Generator:
         """Return the random generator of a question."""
         question = [self.seed, *([self.variables[v] for v in variables] for variables in ((x, y), given))]
+        import hashlib
+
         digest = hashlib.blake2b(json.dumps(question).encode(), digest_size=16).digest()
         return np.random.default_rng(int.from_bytes(digest, "big"))
 

@@ -13,13 +13,15 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from threading import Lock
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from serape.data.table import Table
-from serape.parallel.workers import Task, choose_workers
 from serape.progress import Progress, ProgressCallback
 from serape.search.budget import Budget
 from serape.search.steps import ComputeEach
+
+if TYPE_CHECKING:
+    from serape.parallel.workers import Start
 
 Value = TypeVar("Value")
 
@@ -49,7 +51,7 @@ def parallel_map(
     left = deque(items)
     fetcher = getattr(test, "fetcher", None)
     jobs = jobs if fetcher is None else max(jobs, fetcher.together)  # questions to a cluster travel together
-    start = None if jobs == 1 or _is_nested() else choose_workers(test)
+    start = _workers(test, jobs)
     patience = 0.0 if start is None or _values(test, len(items)) > LARGE else start.after
     begun = time.perf_counter()
     while left:
@@ -58,6 +60,8 @@ def parallel_map(
         item = left.popleft()
         done(item, work(item, _ignore_progress))
     if left and start is not None:
+        from serape.parallel.workers import Task
+
         workers = min(jobs, len(left))
         task = Task(work, detach)
         if budget is not None:
@@ -74,9 +78,19 @@ def parallel_map(
 
 def compute_each(test: object, jobs: int) -> ComputeEach | None:
     """Return how a search computes steps beforehand, in forked processes; None if it cannot, or should not."""
-    if jobs == 1 or _is_nested() or not choose_workers(test).forks:
+    start = _workers(test, jobs)
+    if start is None or not start.forks:
         return None
     return lambda work, items, done: parallel_map(work, items, jobs, done, test=test)
+
+
+def _workers(test: object, jobs: int) -> Start | None:
+    """Return the way to start workers; None if this process works alone."""
+    if jobs == 1 or _is_nested():
+        return None
+    from serape.parallel.workers import choose_workers
+
+    return choose_workers(test)
 
 
 def _timed(work: Callable[[int, ProgressCallback], Value]) -> Callable[[int, ProgressCallback], tuple[Value, float]]:

@@ -18,7 +18,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from serape.canonical import Unidentified
 from serape.errors import OptionError
@@ -28,6 +28,7 @@ from serape.independence.outcomes import Tally
 from serape.locking import InUse, LockedFile
 from serape.questions.deciding import Weighed
 from serape.questions.identity import differences, identity
+from serape.questions.neighbourhoods import KeptNeighbourhood
 from serape.questions.query import Query
 from serape.search.associations import Associations, DecidingTest
 from serape.search.record import Record, Step
@@ -39,16 +40,6 @@ _OLDER = ("serape-neighbourhoods-1",)
 _WRITE_EVERY = 1.0  # seconds
 _MAX_COUNT = 1 << 53  # no run performs so many tests
 _CHECKSUM = ', "checksum": "'
-
-
-class KeptNeighbourhood(NamedTuple):
-    """The neighbourhood of a target, as a search finds it and a file keeps it."""
-
-    neighbours: tuple[int, ...]
-    record: Record
-    """What was counted for it."""
-    weighed: dict[int, Weighed]
-    """With a false discovery rate, what counts for each neighbour."""
 
 
 class Checkpoint:

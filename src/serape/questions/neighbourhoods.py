@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb
+from typing import TYPE_CHECKING, NamedTuple
 
 from serape.errors import embedded
 from serape.independence.outcomes import Tally
@@ -23,7 +24,6 @@ from serape.parallel.marginals import marginal_blocks, marginal_tests, shared_te
 from serape.parallel.precompute import precompute_sets, precompute_steps
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
-from serape.questions.checkpoint import Checkpoint, KeptNeighbourhood
 from serape.questions.deciding import Weighed, of_sides, of_tests
 from serape.questions.query import Query
 from serape.questions.run import Run
@@ -33,8 +33,21 @@ from serape.search.record import Record, Step
 from serape.skeletons.skeleton import without_collector
 from serape.types import Rule
 
+if TYPE_CHECKING:
+    from serape.questions.checkpoint import Checkpoint
+
 _AT_ONCE = 8192
 """Targets that are asked about in one question: after it, progress is shown and the budget looked at."""
+
+
+class KeptNeighbourhood(NamedTuple):
+    """The neighbourhood of a target, as a search finds it and a file keeps it."""
+
+    neighbours: tuple[int, ...]
+    record: Record
+    """What was counted for it."""
+    weighed: dict[int, Weighed]
+    """With a false discovery rate, what counts for each neighbour."""
 
 
 @dataclass

@@ -18,7 +18,6 @@ from serape.errors import InputTypeError, OptionError, first_few, shown
 from serape.files import as_path
 from serape.independence import IndependenceTest
 from serape.knowledge import BoundKnowledge, Knowledge
-from serape.questions.checkpoint import Checkpoint
 from serape.questions.choice import choose_learner
 from serape.questions.constraints import left_out_notes
 from serape.questions.deciding import of_sides
@@ -208,7 +207,11 @@ def find_neighbours(
     """Find the neighbourhoods of all variables and combine them."""
     run.options["rule"] = rule
     targets = list(range(len(run.names))) if run.table is None else run.table.varying
-    kept = None if checkpoint is None else Checkpoint(as_path(checkpoint, "checkpoint"), query)
+    kept = None
+    if checkpoint is not None:
+        from serape.questions.checkpoint import Checkpoint
+
+        kept = Checkpoint(as_path(checkpoint, "checkpoint"), query)
     found = Neighbourhoods()
     try:
         with run.part():

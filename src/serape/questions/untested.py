@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from serape.data.degenerate import functions_of
 from serape.errors import abbreviate
 from serape.independence import table_of
 from serape.search import Positions, Search
@@ -42,6 +41,8 @@ def untested_note(
         if (table is None or not table.is_constant(x)) and (not by_subsets or search.separating_set(x, target) is None)
     ]
     if table is not None and found:
+        from serape.data.degenerate import functions_of
+
         checked = [target, *found] if len(found) <= _MAX_CHECKED else [target]
         functions = set(functions_of(table, checked, [z for z in given if table.levels(z)]))
         if target in functions:

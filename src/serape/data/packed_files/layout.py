@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,18 @@ def plane_counts(levels: NDArray[np.uint32]) -> NDArray[np.int64]:
 def is_packed(start: bytes) -> bool:
     """Return whether these first bytes are those of a packed file."""
     return start[: len(MAGIC)] == MAGIC
+
+
+def packed_path(data: Any) -> Path | None:
+    """Return the path of a packed file, or None if data are something else."""
+    try:
+        path = Path(data)
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            return path if is_packed(file.read(16)) else None
+    except (TypeError, ValueError, OSError):
+        return None
 
 
 def read_header(start: bytes, size: int, name: str) -> Header:

@@ -21,7 +21,6 @@ from serape.data.packed_files.layout import (
     check_sizes,
     checksum,
     damaged,
-    is_packed,
     number_bytes,
     plane_bytes,
     read_header,
@@ -35,18 +34,6 @@ from serape.types import WeightKind
 
 _MAX_DAYS = 4e9  # a date beyond this has no name
 Number = TypeVar("Number", bound=np.generic)
-
-
-def packed_path(data: Any) -> Path | None:
-    """Return the path of a packed file, or None if data are something else."""
-    try:
-        path = Path(data)
-        if not path.is_file():
-            return None
-        with path.open("rb") as file:
-            return path if is_packed(file.read(16)) else None
-    except (TypeError, ValueError, OSError):
-        return None
 
 
 class PackedFile:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from serape import _core
 from serape.data.table import Table
-from serape.engines.gpu.correlations import DeviceCorrelations
-from serape.engines.gpu.device import Device, cuda_device
-from serape.engines.gpu.planes import MAX_ROWS, DevicePlanes, Watch, bytes_by_column
-from serape.engines.gpu.tiled import TiledPlanes
 from serape.errors import MissingLibraryError, SerapeError
 from serape.progress import ProgressCallback, Sayer, StatusLine, progress_callback
 from serape.wording import setting
+
+if TYPE_CHECKING:
+    from serape.engines.gpu.correlations import DeviceCorrelations
+    from serape.engines.gpu.device import Device
+    from serape.engines.gpu.planes import DevicePlanes, Watch
+    from serape.engines.gpu.tiled import TiledPlanes
 
 ProgressSetting = bool | ProgressCallback | None
 MIN_PAIRS = 2e8
@@ -24,6 +27,8 @@ _SHARE = 0.8  # of the memory, that columns may take
 
 def find_device() -> Device:
     """Return the GPU."""
+    from serape.engines.gpu.device import cuda_device
+
     return cuda_device()
 
 
@@ -38,12 +43,17 @@ def has_device() -> bool:
     return True
 
 
+def may_pay(columns: int, engine: str) -> bool:
+    """Return whether a device is to be looked for: it is asked for, or there are enough columns."""
+    return engine == "gpu" or (engine == "auto" and columns**2 / 2 >= MIN_PAIRS)
+
+
 def device_for(columns: int, engine: str) -> Device | None:
     """Return the device that answers questions about so many columns; None if the core does.
 
     With "auto", a table of few columns stays here, and so does one where no GPU is found.
     """
-    if engine == "cpu" or (engine == "auto" and (columns**2 / 2 < MIN_PAIRS or not has_device())):
+    if not may_pay(columns, engine) or (engine == "auto" and not has_device()):
         return None
     device = find_device()
     return device if device.here else None
@@ -51,6 +61,9 @@ def device_for(columns: int, engine: str) -> Device | None:
 
 def planes_of(table: Table, engine: str, progress: ProgressSetting = False) -> DevicePlanes | TiledPlanes | None:
     """Return the categorical columns of a table on the device, or in blocks for it; None if the core answers."""
+    from serape.engines.gpu.planes import MAX_ROWS, DevicePlanes, bytes_by_column
+    from serape.engines.gpu.tiled import TiledPlanes
+
     device = None if table.rows > MAX_ROWS else device_for(len(table.names), engine)
     if device is None:
         return None
@@ -87,5 +100,7 @@ def _watched(progress: ProgressSetting) -> Iterator[Watch]:
 
 def correlations_of(table: Table, kind: Hashable, native: _core.GaussianTest, device: Device) -> DeviceCorrelations:
     """Return the correlations of a kind between all columns of a table, on the device."""
+    from serape.engines.gpu.correlations import DeviceCorrelations
+
     key = "correlations on the device", kind
     return table.memory.keep(key, lambda: DeviceCorrelations(device, native, table.rows))
