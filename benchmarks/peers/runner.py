@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -18,6 +19,8 @@ from benchmarks.common.timing import ONE_THREAD, peak_mebibytes
 ROOT = Path(__file__).parent.parent.parent
 PINS = Path(__file__).parent
 PEERS = ("pgmpy", "causal-learn", "PyBNesian", "pyAgrum", "pyCausalFS")
+PROGRAMS = {"bnlearn": (str(PINS / "bnlearn.R"),)}
+"""What an interpreter that is not Python's runs."""
 LONG = 10.0
 """Seconds from which a run is not repeated."""
 PREPARING = 300.0
@@ -68,6 +71,17 @@ def install(peer: str) -> str | None:
     return str(python)
 
 
+def with_bnlearn() -> str | None:
+    """Return an Rscript that has bnlearn, which is not installed here; None, and say so, where there is none."""
+    program = shutil.which("Rscript")
+    if program is not None:
+        asked = [program, "-e", "stopifnot(requireNamespace('bnlearn'))"]
+        if not subprocess.run(asked, capture_output=True, check=False).returncode:
+            return program
+    report("bnlearn is left out: no Rscript on the path has it (R_LIBS can name the folder with it)")
+    return None
+
+
 def environments(options: argparse.Namespace) -> dict[str, str]:
     """Return an interpreter for each wanted package that is there; none in a quick run."""
     found: dict[str, str] = {}
@@ -76,7 +90,7 @@ def environments(options: argparse.Namespace) -> dict[str, str]:
         for python in options.python:
             found |= {peer: python for peer in installed(python, wanted) if peer not in found}
         for peer in wanted if options.peers else ():
-            made = found.get(peer) or install(peer)
+            made = found.get(peer) or (with_bnlearn() if peer == "bnlearn" else install(peer))
             if made is not None:
                 found[peer] = made
     if not found:
@@ -89,7 +103,7 @@ class Runner:
 
     def __init__(
         self,
-        kind: Literal["searches", "networks", "gaussian", "structures", "independence", "cells"],
+        kind: Literal["searches", "networks", "gaussian", "structures", "independence", "cells", "questions"],
         folder: Path,
         warm: Path,
         interpreters: Mapping[str, str],
@@ -118,7 +132,8 @@ class Runner:
         """Search the data; return what was found, or `error`, or `ended` with the number of targets done by then."""
         result, said = self.result, self.folder / "stderr.txt"
         result.unlink(missing_ok=True)
-        command = [self.interpreters[tool], "-m", "benchmarks.peers", *self.arguments(tool, method, data)]
+        program = PROGRAMS.get(tool, ("-m", "benchmarks.peers"))
+        command = [self.interpreters[tool], *program, *self.arguments(tool, method, data)]
         settings = {**os.environ, **ONE_THREAD, "PYTHONHASHSEED": "0"}  # some answers depend on the order of sets
         with (
             said.open("w") as errors,
