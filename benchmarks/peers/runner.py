@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from benchmarks.common.output import report
-from benchmarks.common.timing import ONE_THREAD, peak_mebibytes
+from benchmarks.common.timing import ONE_THREAD, peak_mebibytes, processor_seconds
 
 ROOT = Path(__file__).parent.parent.parent
 PINS = Path(__file__).parent
@@ -25,6 +27,8 @@ LONG = 10.0
 """Seconds from which a run is not repeated."""
 PREPARING = 300.0
 """Seconds for imports and reading."""
+PATIENCE = 10
+"""By the clock, a limit in seconds of the processor is so many times as long."""
 
 
 def add_options(parser: argparse.ArgumentParser, limit: float, peers: Sequence[str] = PEERS) -> None:
@@ -109,9 +113,12 @@ class Runner:
         interpreters: Mapping[str, str],
         alpha: float,
         limit: float,
+        of_processor: bool = False,
     ) -> None:
         self.kind, self.folder, self.warm, self.alpha, self.limit = kind, folder, warm, alpha, limit
         self.interpreters = {"serape": sys.executable, **interpreters}
+        self.of_processor = of_processor
+        """Whether the limit is in seconds of the processor, so that other work on the machine does not count."""
 
     @property
     def tools(self) -> Collection[str]:
@@ -127,6 +134,22 @@ class Runner:
         """Return the arguments of `benchmarks.peers` for a run."""
         paths = (self.warm.absolute(), data.absolute(), self.result.absolute())
         return [self.kind, *map(str, paths), tool, method, str(self.alpha)]
+
+    def wait(self, process: subprocess.Popen[str]) -> None:
+        """Wait for the end of a process, or raise `TimeoutExpired` at the limit."""
+        begin = processor_seconds(process.pid) if self.of_processor else None
+        if begin is None:
+            process.wait(self.limit)
+            return
+        latest = time.perf_counter() + PATIENCE * self.limit
+        left = self.limit
+        while left > 0:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(left)  # it has one thread, and cannot have had more than this
+                return
+            used = processor_seconds(process.pid)
+            left = 0.0 if used is None else min(begin + self.limit - used, latest - time.perf_counter())
+        raise subprocess.TimeoutExpired(process.args, self.limit)
 
     def call(self, tool: str, method: str, data: Path) -> dict[str, Any]:
         """Search the data; return what was found, or `error`, or `ended` with the number of targets done by then."""
@@ -155,7 +178,7 @@ class Runner:
             threading.Thread(target=listen, daemon=True).start()
             try:
                 ready.wait(PREPARING)
-                process.wait(self.limit)
+                self.wait(process)
             except subprocess.TimeoutExpired:
                 return {"ended": len(done), "mebibytes": peak_mebibytes(process.pid)}
             finally:

@@ -221,7 +221,7 @@ def run(options: argparse.Namespace) -> None:
     (learn.mb) and hc, PyBNesian hc by BIC. bnlearn is used where an Rscript on the path has it. An empty cell: the
     package has nothing that answers the question.
 
-    A run is ended at the limit, in seconds by the clock; one over 10 seconds is not repeated. Results go to
+    A run is ended at the limit, which is of the processor, too; one over 10 seconds is not repeated. Results go to
     benchmarks/out/questions.json.
     """
     asked = QUICK if options.quick else [data for data in FRAMES if data.name in (options.frames or [data.name])]
@@ -235,7 +235,7 @@ def run(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         warm = Frame.of(drawn_columns("mixed", 100, 6), "x3").write(folder / "warm")
-        runner = Runner("questions", folder, warm, interpreters, 0.0, options.limit)
+        runner = Runner("questions", folder, warm, interpreters, 0.0, options.limit, of_processor=True)
         beside = [title for tool, title in TITLES.items() if tool in runner.tools]
         head = ["frame", "question", "serape, s", "table, s", *(f"{title}, s" for title in beside)]
         print(row(head), row(["---", "---", *["---:"] * (len(head) - 2)]), sep="\n", flush=True)
@@ -247,7 +247,7 @@ def run(options: argparse.Namespace) -> None:
         except KeyboardInterrupt:
             report("stopped; what was measured is kept")
     versions = sorted({one.version for one in measured if one.version is not None})
-    ran = f"medians of {options.repeats}, runs ended after {options.limit:g} s by the clock"
+    ran = f"medians of {options.repeats}, runs ended after {options.limit:g} s"
     print(f"\nSeconds of the processor, one thread, {ran}; {', '.join(versions)}; {machine()}")
     for one in measured:
         if one.failure is not None:
