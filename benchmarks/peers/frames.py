@@ -26,7 +26,11 @@ class Frame:
 
     @classmethod
     def of(cls, columns: Mapping[str, NDArray[Any]], target: str) -> Frame:
-        """Take columns of numbers and of anything else, which is categories; four further targets are spread evenly."""
+        """Take columns of numbers and of anything else, which is categories; four further targets are spread evenly.
+
+        Constant columns are left out, as some tools refuse them.
+        """
+        columns = {name: values for name, values in columns.items() if (values != values[0]).any()}
         taken: list[NDArray[Any]] = []
         levels: list[int] = []
         for values in columns.values():
@@ -66,7 +70,9 @@ class Frame:
     def read(cls, path: str) -> Frame:
         """Read what `write` wrote."""
         folder = Path(path)
-        (rows,), targets, levels = ([*map(int, line.split())] for line in (folder / "frame.txt").open())
+        (rows,), targets, levels = (
+            [*map(int, line.split())] for line in (folder / "frame.txt").read_text().splitlines()
+        )
         numbers = iter(np.fromfile(folder / "numbers.bin", "<f8").reshape(-1, rows))
         codes = iter(np.fromfile(folder / "codes.bin", "<i4").reshape(-1, rows))
         columns = [

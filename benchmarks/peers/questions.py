@@ -28,7 +28,7 @@ ALONE: dict[str, Any] = {"n_jobs": 1, "progress": False, "max_seconds": None}
 ASKED: dict[str, tuple[str, str | None, Callable[[Any], int]]] = {
     "blanket": ("markov_blanket", "one", lambda found: len(found.blanket)),
     "five blankets": ("blankets", "five", lambda found: sum(len(one.blanket) for one in found.values())),
-    "blankets": ("blankets", "all", lambda found: sum(len(one.blanket) for one in found.values())),
+    "blankets": ("blankets", None, lambda found: sum(len(one.blanket) for one in found.values())),
     "stability": ("stability", "one", lambda found: len(found.stable())),
     "network": ("network", None, lambda found: found.graph.number_of_edges()),
     "causes": ("causes", "one", lambda found: len(found.causes)),
@@ -72,8 +72,9 @@ def features(data: Frame, frame: Any) -> tuple[Any, Any]:
 
 
 def has_classes(data: Frame) -> bool:
-    """Whether the first target is of categories, so that it is classified."""
-    return data.levels[data.targets[0]] > 0
+    """Whether the first target is of categories, or of two numbers, so that it is classified."""
+    first = data.targets[0]
+    return data.levels[first] > 0 or len(np.unique(data.columns[first])) == 2
 
 
 def lightgbm(data: Frame, method: str, alpha: float) -> Job:

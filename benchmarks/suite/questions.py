@@ -70,7 +70,7 @@ FRAMES = (
     Data("numbers", 100_000, 50),
     Data("numbers", 2000, 1000),
     Data("numbers", 500, 1000, "reged0"),
-    Data("categories", 8124, 22, "mushrooms"),
+    Data("categories", 8124, 21, "mushrooms"),
     Data("categories", 100_000, 50),
     Data("categories", 500, 2000),
 )
@@ -133,16 +133,26 @@ class Measured:
         """The median; None where it was ended, or failed."""
         return statistics.median(self.times) if self.times else None
 
-    def cell(self, own: Measured | None = None) -> str:
-        """Return the seconds, and how many times those of serape they are."""
+    def cell(self, own: Measured) -> str:
+        """Return the seconds, how many times those of serape they are, and how much was found."""
         if self.failure is not None:
             return "fails"
-        text = short(self.seconds, 2) if self.ended is None else f"> {self.ended:g}"
-        mine, ours = self.seconds or self.ended, own and (own.seconds or own.ended)
-        if mine is None or not ours or (self.ended is not None and own is not None and own.ended is not None):
-            return text
-        bound = "> " if self.ended is not None else "< " if own is not None and own.ended is not None else ""
-        return f"{text} ({bound}{short(mine / ours, 2)} ×)"
+        if self.ended is not None:
+            bound = "" if own.seconds is None else f" (> {short(self.ended / own.seconds, 2)} ×)"
+            return f"> {self.ended:g}{bound}"
+        assert self.seconds is not None
+        if own.seconds is not None:
+            ratio = f"{short(self.seconds / own.seconds, 2)} ×, "
+        else:
+            ratio = f"< {short(self.seconds / own.ended, 2)} ×, " if own.ended is not None else ""
+        return f"{short(self.seconds, 2)} ({ratio}{self.found})"
+
+    @property
+    def cells(self) -> list[str]:
+        """The cells of serape: seconds, those of its table, how much was found."""
+        if self.seconds is None:
+            return ["fails" if self.ended is None else f"> {self.ended:g}", "", ""]
+        return [short(self.seconds, 2), "" if self.table is None else short(self.table, 2), str(self.found)]
 
 
 def take(one: Measured, answer: Mapping[str, Any], limit: float) -> None:
@@ -183,8 +193,7 @@ def lines(
     for question in questions:
         own = found["serape", question.name]
         theirs = {tool: found[tool, method].cell(own) for tool, method in question.peers if tool in tools}
-        table = "" if own.table is None else short(own.table, 2)
-        cells = [question.name, own.cell(), table, *(theirs.get(tool, "") for tool in TITLES if tool in tools)]
+        cells = [question.name, *own.cells, *(theirs.get(tool, "") for tool in TITLES if tool in tools)]
         made.append(row([data.title if not made else "", *cells]))
     return made
 
@@ -213,8 +222,9 @@ def run(options: argparse.Namespace) -> None:
     Everything is a default of its tool, but that all have one thread, and none a limit of its own. Seconds are those of
     the processor from a frame to the answer: the median over processes, in each of which short questions are repeated.
     Imports, reading and a first small question are not counted. serape makes a table of the frame first; how long this
-    takes is told, too. The target is in the middle of drawn columns, "five blankets" are of it and four others, spread
-    evenly, and "blankets" of all columns. In brackets is how many times the seconds of serape a package takes.
+    takes is told, too. "finds" counts members of blankets, stable members, edges, causes or blankets. In brackets is
+    how many times the seconds of serape a package takes, and how many members, columns or edges it finds. The target is
+    in the middle of drawn columns, "five blankets" are of it and four others, spread evenly, "blankets" of all columns.
 
     LightGBM selects columns whose importance is above the mean; L1 those with a coefficient in scikit-learn's
     LassoCV or LogisticRegressionCV, on indicators of levels; Boruta has the forest of its page. bnlearn has iamb
@@ -237,7 +247,7 @@ def run(options: argparse.Namespace) -> None:
         warm = Frame.of(drawn_columns("mixed", 100, 6), "x3").write(folder / "warm")
         runner = Runner("questions", folder, warm, interpreters, 0.0, options.limit, of_processor=True)
         beside = [title for tool, title in TITLES.items() if tool in runner.tools]
-        head = ["frame", "question", "serape, s", "table, s", *(f"{title}, s" for title in beside)]
+        head = ["frame", "question", "serape, s", "table, s", "finds", *(f"{title}, s" for title in beside)]
         print(row(head), row(["---", "---", *["---:"] * (len(head) - 2)]), sep="\n", flush=True)
         try:
             for data in there:
