@@ -287,6 +287,8 @@ def test_default_questions_are_what_a_user_asks(method: str) -> None:
     assert ("table" in found) == (method != "selector")
     if method in ("blanket", "selector"):
         assert found["found"] == len(serape.markov_blanket(frame.pandas(), "x3").blanket)
+    elif method == "network":  # an edge without direction is one, not an arc each way
+        assert found["found"] == serape.network(frame.pandas()).graph.to_undirected().number_of_edges()
     elif "blankets" in method and method != "all blankets":  # all five columns are targets
         assert found["found"] == sum(len(one.blanket) for one in serape.blankets(frame.pandas()).values())
     else:

@@ -30,7 +30,7 @@ ASKED: dict[str, tuple[str, str | None, Callable[[Any], int]]] = {
     "five blankets": ("blankets", "five", lambda found: sum(len(one.blanket) for one in found.values())),
     "blankets": ("blankets", None, lambda found: sum(len(one.blanket) for one in found.values())),
     "stability": ("stability", "one", lambda found: len(found.stable())),
-    "network": ("network", None, lambda found: found.graph.number_of_edges()),
+    "network": ("network", None, lambda found: len(found.edges)),
     "causes": ("causes", "one", lambda found: len(found.causes)),
     "all blankets": ("all_blankets", "one", lambda found: len(found.blankets)),
 }
