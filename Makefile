@@ -53,11 +53,13 @@ core-test: $(VENV)/build.ready
 	@$(CORE_TEST_BUILD)/core_tests
 
 bench: $(VENV)/test.ready
-	@$(BIN)/python -m benchmarks suite --peers
+	@$(BIN)/python -m benchmarks suite questions --peers
+	@$(BIN)/python -m benchmarks suite searches --peers
 	@$(BIN)/python -m benchmarks scaling
 
 bench-quick: $(VENV)/test.ready
-	@$(BIN)/python -m benchmarks suite --quick
+	@$(BIN)/python -m benchmarks suite questions --quick
+	@$(BIN)/python -m benchmarks suite searches --quick
 	@$(BIN)/python -m benchmarks scaling --quick
 
 bench-kernels: $(VENV)/test.ready

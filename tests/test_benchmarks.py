@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import lzma
+import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -21,15 +23,18 @@ from benchmarks import memory
 from benchmarks.__main__ import COMMANDS, parse
 from benchmarks.accuracy import choosing, knockoffs, real_classes, selector
 from benchmarks.common import data, output, timing
+from benchmarks.peers import questions as peer_questions
 from benchmarks.peers import runner
 from benchmarks.peers import searches as peer_searches
 from benchmarks.peers.__main__ import main as tool_of_one_question
 from benchmarks.peers.codes import Codes
+from benchmarks.peers.frames import Frame
 from benchmarks.scaling import growth
-from benchmarks.suite import searches
+from benchmarks.suite import questions, searches
 from serape.local.registry import ALGORITHMS
 
 PARTS = (
+    "suite questions",
     "suite searches --data alarm --algorithms iamb pc-stable",
     "suite default",
     "suite networks",
@@ -135,7 +140,8 @@ def test_every_part_runs(
         signal.signal(signal.SIGALRM, alarm)
     assert capsys.readouterr().out.count("\n") > 1
     for file in tmp_path.glob("out/*.json"):
-        json.loads(file.read_text())
+        measured = json.loads(file.read_text()).get("measured", ())
+        assert not [one for one in measured if isinstance(one, dict) and one.get("failure")]
 
 
 def test_every_part_is_run_here() -> None:
@@ -201,7 +207,8 @@ def test_every_algorithm_is_measured_and_every_peer_is_pinned() -> None:
         assert (name, "parents-children" if algorithm.finds == "parents-children" else "blanket") in asked or (
             name == "hpc"  # whose blanket is that of hpc-mb
         )
-    for peer in runner.PEERS:
+    in_r = {*runner.PROGRAMS}
+    for peer in {*runner.PEERS, *questions.TITLES} - in_r:
         pins = [line for line in (runner.PINS / f"{peer}.txt").read_text().splitlines() if line[0] != "#"]
         assert pins[0].startswith(f"{peer}==")
         assert all("==" in line for line in pins)
@@ -209,6 +216,172 @@ def test_every_algorithm_is_measured_and_every_peer_is_pinned() -> None:
         for tool, method in question.peers:
             assert tool in peer_searches.TOOLS
             assert tool != "pyCausalFS" or method in peer_searches.PYCAUSALFS
+    assert {q.name for q in questions.QUESTIONS} == {*peer_questions.ASKED, "selector"}
+    assert {tool for q in questions.QUESTIONS for tool, _ in q.peers} == {*questions.TITLES}
+    assert {*questions.TITLES} == {*peer_questions.TOOLS, *in_r} - {"serape"}
+
+
+# --- default questions ------------------------------------------------------------------------------------------------
+
+
+def some_frame(target: str) -> Frame:
+    """A class and a number that follow from a number and a category, beside noise."""
+    random = np.random.default_rng(0)
+    letters, number, noise = random.choice(["a", "b", "c"], 400), random.normal(size=400), random.integers(0, 50, 400)
+    score = 2 * (letters == "b") + number + 0.5 * random.normal(size=400)
+    columns = {"n": number, "noise": noise, "c": letters, "y": score > 0.5, "constant": noise * 0, "s": score}
+    return Frame.of(columns, target)
+
+
+def test_a_frame_is_read_as_it_was_written(tmp_path: Path) -> None:
+    frame = some_frame("y")
+    assert (frame.kinds, frame.rows, frame.levels, frame.targets) == ("mixed", 400, [0, -1, 3, 2, 0], [3, 4, 0, 1, 2])
+    assert (frame.asked("one"), frame.asked("five")) == (["x3"], ["x3", "x4", "x0", "x1", "x2"])
+    assert frame.asked("all") == ["x0", "x1", "x2", "x3", "x4"]
+    again = Frame.read(str(frame.write(tmp_path / "frame")))
+    assert (again.levels, again.targets) == (frame.levels, frame.targets)
+    for ours, theirs in zip(frame.columns, again.columns, strict=True):
+        assert theirs.dtype.kind == ours.dtype.kind
+        np.testing.assert_array_equal(ours, theirs)
+    pandas = pytest.importorskip("pandas")
+    assert isinstance(again.pandas()["x2"].dtype, pandas.CategoricalDtype)
+    assert again.pandas()["x2"].tolist() == [f"l{code}" for code in frame.columns[2]]
+
+
+@pytest.mark.parametrize("drawn", questions.QUICK, ids=lambda drawn: drawn.name)
+def test_drawn_frames(drawn: questions.Data) -> None:
+    frame = drawn.frame(None)
+    assert (frame.kinds, frame.rows, len(frame.columns)) == (drawn.kinds, drawn.rows, drawn.columns)
+    assert frame.asked("five") == ["x10", "x14", "x18", "x2", "x6"]
+    assert {*frame.levels} <= {0, 2, 4}
+    assert len(serape.markov_blanket(serape.Table(frame.pandas()), "x10").blanket) > 0
+
+
+def test_frames_of_all_sizes_and_kinds() -> None:
+    assert len({one.name for one in questions.FRAMES}) == len(questions.FRAMES) >= 12
+    assert {one.kinds for one in questions.FRAMES} == {*data.KINDS}
+    rows, columns = ([getattr(one, what) for one in questions.FRAMES] for what in ("rows", "columns"))
+    assert (min(rows), max(rows), max(columns)) == (500, 1_000_000, 2000)
+
+
+def test_real_frames_that_are_not_there_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(output, "OUT", tmp_path / "out")
+    run, options = parse(["suite", "questions", "--frames", "bike", "adult", "--real", str(tmp_path)])
+    run(options)
+    assert "Not there, so left out: bike, adult (" in capsys.readouterr().out
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "bike.txt.xz").write_bytes(lzma.compress(b"RentedBikeCount\tHour\n1\t2\n3\t4\n"))
+    pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="other rows and columns than 8,760 × 13"):
+        run(options)
+
+
+@pytest.mark.parametrize("method", [q.name for q in questions.QUESTIONS])
+def test_default_questions_are_what_a_user_asks(method: str) -> None:
+    pytest.importorskip("sklearn")
+    frame = some_frame("y")
+    search, read = peer_questions.serape(frame, method, 0.0)
+    found = read(search(lambda: None))
+    assert ("table" in found) == (method != "selector")
+    if method in ("blanket", "selector"):
+        assert found["found"] == len(serape.markov_blanket(frame.pandas(), "x3").blanket)
+    elif method == "network":  # an edge without direction is one, not an arc each way
+        assert found["found"] == serape.network(frame.pandas()).graph.to_undirected().number_of_edges()
+    elif "blankets" in method and method != "all blankets":  # all five columns are targets
+        assert found["found"] == sum(len(one.blanket) for one in serape.blankets(frame.pandas()).values())
+    else:
+        assert found["found"] >= 1
+
+
+def test_what_is_classified() -> None:
+    assert [peer_questions.has_classes(some_frame(target)) for target in ("y", "c", "s", "noise")] == [1, 1, 0, 0]
+    columns = {"x": np.arange(6), "of two numbers": np.tile([-1, 1], 3)}
+    assert peer_questions.has_classes(Frame.of(columns, "of two numbers"))
+
+
+@pytest.mark.filterwarnings("ignore")  # as where tools run
+@pytest.mark.parametrize("target", ["y", "s", "c"])
+def test_columns_with_a_coefficient_are_counted(target: str) -> None:
+    pytest.importorskip("sklearn")
+    search, read = peer_questions.scikit_learn(some_frame(target), "L1", 0.0)
+    model = search(lambda: None)
+    assert 2 <= read(model)["found"] <= 4
+    for fitted in getattr(model[-1], "estimators_", [model[-1]]):
+        fitted.coef_ = np.zeros_like(fitted.coef_)
+        fitted.coef_[..., -2:] = 1  # two levels of one column, or a level of each of two
+    categories = {"y": 1, "s": 1, "c": 1}
+    assert read(model)["found"] == categories[target]
+
+
+def test_bnlearn_reads_the_same_frame(tmp_path: Path) -> None:
+    program = runner.with_bnlearn()
+    if program is None:
+        pytest.skip("there is no bnlearn")
+    frame = some_frame("y").write(tmp_path / "frame")
+    one = runner.Runner("questions", tmp_path, frame, {"bnlearn": program}, 0.0, 60.0, of_processor=True)
+    found = {method: one.call("bnlearn", method, frame) for method in ("iamb one", "iamb five", "iamb all", "hc")}
+    assert found["iamb one"]["found"]["found"] >= 1
+    assert found["iamb five"]["found"] == found["iamb all"]["found"]
+    assert all(len(answer["processor"]) == 1 and answer["version"] for answer in found.values())
+    assert "valid learning algorithm" in one.call("bnlearn", "nothing one", frame)["error"]
+
+
+def test_lines_of_default_questions() -> None:
+    drawn, asked = questions.Data("mixed", 500, 20), questions.QUESTIONS[:2]
+    found = {
+        method: questions.Measured(drawn.name, *method)
+        for method in (("serape", "blanket"), ("serape", "selector"), *questions.SELECTION, ("bnlearn", "iamb one"))
+    }
+    ours, selector_, lightgbm, l1, forest, bnlearn = found.values()
+    answer = {"found": {"found": 3, "table": 0.01}, "version": "1"}
+    questions.take(ours, {**answer, "processor": [0.1, 0.2, 0.3], "mebibytes": 60.0}, 60)
+    questions.take(selector_, {"ended": 0}, 60)
+    questions.take(lightgbm, {**answer, "processor": [1.0]}, 60)
+    questions.take(lightgbm, {**answer, "processor": [3.0]}, 60)
+    questions.take(lightgbm, {**answer, "processor": [2.0]}, 60)
+    questions.take(l1, {"ended": 0}, 60)
+    questions.take(forest, {"error": "ValueError: no"}, 60)
+    questions.take(bnlearn, {**answer, "processor": [0.05]}, 60)
+    assert (ours.seconds, ours.table, ours.found, ours.version) == (0.2, 0.01, 3, "serape 1")
+    assert [one.over for one in found.values()] == [False, True, False, True, True, False]
+    assert questions.lines(drawn, found, asked, {"serape", *questions.TITLES}) == [
+        "| mixed, 500 × 20 | blanket | 0.20 | 0.010 | 3 "
+        "| 2.0 (10 ×, 3) | > 60 (> 300 ×) | fails | 0.050 (0.25 ×, 3) |  |",
+        "|  | selector | > 60 |  |  | 2.0 (< 0.033 ×, 3) | > 60 | fails |  |  |",
+    ]
+    assert questions.lines(drawn, found, asked, {"serape"})[0] == "| mixed, 500 × 20 | blanket | 0.20 | 0.010 | 3 |"
+
+
+def test_a_limit_of_the_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert timing.processor_seconds(2**30) is None  # no such process
+    used = timing.processor_seconds(os.getpid())
+    assert used is None or used > 0
+
+    class Busy:
+        """A process that never ends, on a machine that gives it half of the time."""
+
+        pid, args, waited = 0, "busy", 0.0
+
+        def wait(self, seconds: float) -> None:
+            self.waited += seconds
+            raise subprocess.TimeoutExpired(self.args, seconds)
+
+    busy = Busy()
+    monkeypatch.setattr(runner, "processor_seconds", lambda _: round(busy.waited / 2, 2))
+    one = runner.Runner("questions", tmp_path, tmp_path, {}, 0.0, 8.0, of_processor=True)
+    with pytest.raises(subprocess.TimeoutExpired):
+        one.wait(busy)  # type: ignore[arg-type]
+    assert busy.waited == pytest.approx(16, abs=0.1)
+    monkeypatch.setattr(runner, "processor_seconds", lambda _: None)  # a system that does not tell
+    busy.waited = 0.0
+    with pytest.raises(subprocess.TimeoutExpired):
+        one.wait(busy)  # type: ignore[arg-type]
+    assert busy.waited == 8
+
+
+# --- searches ---------------------------------------------------------------------------------------------------------
 
 
 def test_which_methods_are_compared() -> None:

@@ -25,12 +25,12 @@ _ADULT = (
 
 def available(folder: Path | None) -> list[str]:
     """Return the names of the data sets that are there: those of scikit-learn, and those of a folder."""
-    return [name for name in SETS if name in BUNDLED or (folder is not None and _path(folder, name).exists())]
+    return [name for name in SETS if name in BUNDLED or (folder is not None and path_of(folder, name).exists())]
 
 
 def drawn_rows(folder: Path | None, name: str, seed: int) -> tuple[Columns, str]:
     """Return a data set with at most 2,000 rows, drawn without replacement, and its target."""
-    columns, target = _read(folder, name)
+    columns, target = read(folder, name)
     rows = len(columns[target])
     chosen = np.random.default_rng(seed).permutation(rows)[:ROWS]
     found: Columns = {column: classes(values[chosen], RARE) for column, values in columns.items() if column != target}
@@ -52,11 +52,12 @@ def classes(values: NDArray[Any], rare: float) -> NDArray[Any]:
 
 
 @cache
-def _read(folder: Path | None, name: str) -> tuple[Columns, str]:
+def read(folder: Path | None, name: str) -> tuple[Columns, str]:
+    """Return all columns of a data set as they are, and its target."""
     if name in BUNDLED:
         return BUNDLED[name]()
     assert folder is not None
-    path = _path(folder, name)
+    path = path_of(folder, name)
     if name not in ("adult", "census-income"):
         target, drop = next(known for file, known in STORED.items() if file.partition(".")[0] == name)
         return stored(path, target, drop)
@@ -66,7 +67,8 @@ def _read(folder: Path | None, name: str) -> tuple[Columns, str]:
     return {str(column): frame[column].to_numpy() for column in frame.columns}, str(frame.columns[-1])
 
 
-def _path(folder: Path, name: str) -> Path:
+def path_of(folder: Path, name: str) -> Path:
+    """Return where a folder has a data set, or would have it."""
     inside = {"adult": "adult/adult.data.xz", "census-income": "census-income/census-income.train.clean.csv.xz"}
     files = [inside[name]] if name in inside else [f"{file}.xz" for file in STORED if file.partition(".")[0] == name]
     places = [folder / file for file in files] + [folder / "real" / file for file in files]

@@ -122,6 +122,36 @@ def numbers_on_graph(graph: nx.DiGraph[int], rows: int, form: str, random: np.ra
     return data
 
 
+KINDS = ("numbers", "categories", "mixed")
+"""What columns are in `drawn_columns`."""
+
+
+def drawn_columns(kinds: str, rows: int, columns: int, seed: int = 0) -> dict[str, NDArray[Any]]:
+    """Draw columns that depend on up to three earlier ones each: normal and skewed numbers, four levels and two.
+
+    Levels are text. "numbers" and "categories" are columns of these alone, "mixed" all in turns.
+    """
+    random = np.random.default_rng(seed)
+    offset, period = {"numbers": (0, 2), "categories": (2, 2), "mixed": (0, 4)}[kinds]
+    made: list[NDArray[np.float64]] = []
+    for k in range(columns):
+        latent = np.zeros(rows)
+        if k:
+            for j in random.choice(k, min(k, int(random.integers(0, 4))), replace=False):
+                latent += random.normal(0.8, 0.2) * (made[j] - made[j].mean()) / (made[j].std() + 1e-9)
+        latent += random.normal(size=rows)
+        form = offset + k % period
+        if form == 0:
+            made.append(latent)
+        elif form == 1:
+            made.append(np.exp(0.5 * latent))
+        else:
+            made.append(np.digitize(latent, [-1, 0, 1] if form == 2 else [0]).astype(float))
+    return {
+        f"x{k}": values if offset + k % period < 2 else values.astype(int).astype(str) for k, values in enumerate(made)
+    }
+
+
 # --- large tables with a known graph ----------------------------------------------------------------------------------
 
 Large = tuple[serape.Table, "nx.DiGraph[str]"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import math
 import multiprocessing
+import os
 import statistics
 import sys
 import time
@@ -81,6 +82,15 @@ def peak_mebibytes(process: int | str = "self") -> float | None:
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def processor_seconds(process: int) -> float | None:
+    """Return the seconds that a process has had the processor so far; None where the system does not report it."""
+    try:
+        after_name = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return sum(map(int, after_name[11:13])) / os.sysconf("SC_CLK_TCK")  # in the program and in the system
 
 
 def in_fresh_process(job: Callable[..., Any], *arguments: Any) -> Any:

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from benchmarks.common.output import report
-from benchmarks.common.timing import ONE_THREAD, peak_mebibytes
+from benchmarks.common.timing import ONE_THREAD, peak_mebibytes, processor_seconds
 
 ROOT = Path(__file__).parent.parent.parent
 PINS = Path(__file__).parent
 PEERS = ("pgmpy", "causal-learn", "PyBNesian", "pyAgrum", "pyCausalFS")
+PROGRAMS = {"bnlearn": (str(PINS / "bnlearn.R"),)}
+"""What an interpreter that is not Python's runs."""
 LONG = 10.0
 """Seconds from which a run is not repeated."""
 PREPARING = 300.0
 """Seconds for imports and reading."""
+PATIENCE = 10
+"""By the clock, a limit in seconds of the processor is so many times as long."""
 
 
 def add_options(parser: argparse.ArgumentParser, limit: float, peers: Sequence[str] = PEERS) -> None:
@@ -68,6 +75,17 @@ def install(peer: str) -> str | None:
     return str(python)
 
 
+def with_bnlearn() -> str | None:
+    """Return an Rscript that has bnlearn, which is not installed here; None, and say so, where there is none."""
+    program = shutil.which("Rscript")
+    if program is not None:
+        asked = [program, "-e", "stopifnot(requireNamespace('bnlearn'))"]
+        if not subprocess.run(asked, capture_output=True, check=False).returncode:
+            return program
+    report("bnlearn is left out: no Rscript on the path has it (R_LIBS can name the folder with it)")
+    return None
+
+
 def environments(options: argparse.Namespace) -> dict[str, str]:
     """Return an interpreter for each wanted package that is there; none in a quick run."""
     found: dict[str, str] = {}
@@ -76,7 +94,7 @@ def environments(options: argparse.Namespace) -> dict[str, str]:
         for python in options.python:
             found |= {peer: python for peer in installed(python, wanted) if peer not in found}
         for peer in wanted if options.peers else ():
-            made = found.get(peer) or install(peer)
+            made = found.get(peer) or (with_bnlearn() if peer == "bnlearn" else install(peer))
             if made is not None:
                 found[peer] = made
     if not found:
@@ -89,15 +107,18 @@ class Runner:
 
     def __init__(
         self,
-        kind: Literal["searches", "networks", "gaussian", "structures", "independence", "cells"],
+        kind: Literal["searches", "networks", "gaussian", "structures", "independence", "cells", "questions"],
         folder: Path,
         warm: Path,
         interpreters: Mapping[str, str],
         alpha: float,
         limit: float,
+        of_processor: bool = False,
     ) -> None:
         self.kind, self.folder, self.warm, self.alpha, self.limit = kind, folder, warm, alpha, limit
         self.interpreters = {"serape": sys.executable, **interpreters}
+        self.of_processor = of_processor
+        """Whether the limit is in seconds of the processor, so that other work on the machine does not count."""
 
     @property
     def tools(self) -> Collection[str]:
@@ -114,11 +135,28 @@ class Runner:
         paths = (self.warm.absolute(), data.absolute(), self.result.absolute())
         return [self.kind, *map(str, paths), tool, method, str(self.alpha)]
 
+    def wait(self, process: subprocess.Popen[str]) -> None:
+        """Wait for the end of a process, or raise `TimeoutExpired` at the limit."""
+        begin = processor_seconds(process.pid) if self.of_processor else None
+        if begin is None:
+            process.wait(self.limit)
+            return
+        latest = time.perf_counter() + PATIENCE * self.limit
+        left = self.limit
+        while left > 0:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(left)  # it has one thread, and cannot have had more than this
+                return
+            used = processor_seconds(process.pid)
+            left = 0.0 if used is None else min(begin + self.limit - used, latest - time.perf_counter())
+        raise subprocess.TimeoutExpired(process.args, self.limit)
+
     def call(self, tool: str, method: str, data: Path) -> dict[str, Any]:
         """Search the data; return what was found, or `error`, or `ended` with the number of targets done by then."""
         result, said = self.result, self.folder / "stderr.txt"
         result.unlink(missing_ok=True)
-        command = [self.interpreters[tool], "-m", "benchmarks.peers", *self.arguments(tool, method, data)]
+        program = PROGRAMS.get(tool, ("-m", "benchmarks.peers"))
+        command = [self.interpreters[tool], *program, *self.arguments(tool, method, data)]
         settings = {**os.environ, **ONE_THREAD, "PYTHONHASHSEED": "0"}  # some answers depend on the order of sets
         with (
             said.open("w") as errors,
@@ -140,7 +178,7 @@ class Runner:
             threading.Thread(target=listen, daemon=True).start()
             try:
                 ready.wait(PREPARING)
-                process.wait(self.limit)
+                self.wait(process)
             except subprocess.TimeoutExpired:
                 return {"ended": len(done), "mebibytes": peak_mebibytes(process.pid)}
             finally:
