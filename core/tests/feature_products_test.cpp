@@ -142,6 +142,8 @@ const Case sums_forgotten("products of features: sums by cell have their limit",
     check_equal(std::accumulate(found_sums.begin(), found_sums.end(), 0.0), 5.0 * static_cast<double>(2 * half));
     memory.keep(two, 2, {2}, half, products.data(), sums.data());
     check(knows(2, half) && !knows(0, half) && !knows(1, half));
+    memory.keep(two, 2, {1}, half, products.data(), sums.data());
+    check(knows(2, half) && knows(1, half));  // there is room again
     // Sums that are too many at once are not kept; products are.
     memory.clear();
     const std::size_t large = FeatureProducts::max_sums / 2 + 16;
