@@ -321,6 +321,24 @@ const Case same_answers("residuals: an answer has the same bits after any other 
     }
 });
 
+const Case wide_target("residuals: beside a wide target, narrow and wide candidates keep their places", [] {
+    const Anything data(12, 3000, Weights::none);
+    const std::vector<std::uint32_t> candidates{19, 1, 20, 8, 14, 16}, given{0, 15};
+    check(data.fresh()->scores(18).width * data.fresh()->scores(19).width > ResidualLimits{}.max_products);
+    check(data.fresh()->scores(18).width <= ResidualLimits{}.max_products / 2);  // beside a number it is not wide
+    for (const std::size_t threads : {1, 3}) {
+        std::vector<double> statistic(candidates.size()), dof(candidates.size());
+        std::vector<std::uint8_t> reliable(candidates.size());
+        CancellationToken token;
+        data.fresh()->screen(18, candidates, given, threads, token, {statistic.data(), dof.data(), reliable.data()});
+        for (std::size_t k = 0; k < candidates.size(); ++k) {
+            const Outcome single = data.fresh()->test(candidates[k], 18, given);
+            check(single.reliable && reliable[k] != 0);
+            check_equal(statistic[k], single.statistic);
+        }
+    }
+});
+
 // Whether the product of a column's scores with themselves is known.
 bool remembers(const ResidualTest& test, std::uint32_t column) {
     return !std::isnan(find(test.feature_products(), {{0, column, 0, -1}}, 1, {}).products[0]);
