@@ -83,6 +83,8 @@ void check_sums(T (*draw)(Random&)) {
         check_lanes(a.value - b.value, a.twin - b.twin);
         check_lanes(a.value * b.value, a.twin * b.twin);
         check_lanes(a.value + one, a.twin + one);
+        check_lanes(a.value - one, a.twin - one);
+        check_lanes(a.value * one, a.twin * one);
         check_lanes(one * a.value, one * a.twin);
         a.value += b.value;
         a.twin += b.twin;
