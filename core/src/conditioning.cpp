@@ -709,7 +709,7 @@ void Conditioning::end_weighing() {
 }
 
 std::size_t Conditioning::bytes() const {
-    return (root_weights_.size() + root_.size() + of_features_.values.size()) * sizeof(double) +
+    return (test_.stride() + root_.size() + of_features_.values.size()) * sizeof(double) +
            cell_.size() * sizeof(std::uint32_t);
 }
 

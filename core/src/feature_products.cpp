@@ -46,18 +46,25 @@ void FeatureProducts::keep(std::span<const FeatureKey> features, std::size_t man
     if (features.size() > max_features) {
         return;
     }
-    const bool keeps_sums = features.size() * padded <= max_sums;
     const std::lock_guard lock(changing_);
-    if (keeps_sums && sums_kept_ + features.size() * padded > max_sums) {
-        forget();
+    std::vector<std::size_t> place = places(features, divided_by);
+    std::size_t division = divided(divided_by);
+    const auto has_sums = [&](std::size_t k) { return sums_.contains({division, place[k]}); };
+    std::size_t more = 0;
+    for (std::size_t k = 0; k < features.size(); ++k) {
+        more += has_sums(k) ? 0 : padded;
     }
-    const std::vector<std::size_t> place = places(features, divided_by);
-    const std::size_t division = divided(divided_by);
+    if (more <= max_sums && sums_kept_ + more > max_sums) {
+        forget();
+        place = places(features, divided_by);
+        division = divided(divided_by);
+    }
     for (std::size_t k = 0; k < features.size(); ++k) {
         for (std::size_t i = 0; i < many; ++i) {
             products_[place_of(place[i], place[k])] = products[i * features.size() + k];
         }
-        if (keeps_sums && sums_.try_emplace({division, place[k]}, sums + k * padded, sums + (k + 1) * padded).second) {
+        if (more <= max_sums && !has_sums(k)) {
+            sums_.try_emplace({division, place[k]}, sums + k * padded, sums + (k + 1) * padded);
             sums_kept_ += padded;
         }
     }

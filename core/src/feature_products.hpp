@@ -34,7 +34,6 @@ class FeatureProducts {
 
     static constexpr std::size_t max_features = 1024;
     static constexpr std::size_t max_sums = std::size_t{1} << 20;
-    static constexpr std::size_t max_bytes = (max_features * (max_features + 1) / 2 + max_sums) * sizeof(double);
 
   private:
     struct Place {

@@ -140,6 +140,8 @@ const Case sums_forgotten("products of features: sums by cell have their limit",
     memory.keep(two, 2, {1}, half, products.data(), sums.data());
     check(knows(0, half) && knows(1, half));
     check_equal(std::accumulate(found_sums.begin(), found_sums.end(), 0.0), 5.0 * static_cast<double>(2 * half));
+    memory.keep(two, 2, {0}, half, products.data(), sums.data());  // which needs no more room
+    check(knows(0, half) && knows(1, half));
     memory.keep(two, 2, {2}, half, products.data(), sums.data());
     check(knows(2, half) && !knows(0, half) && !knows(1, half));
     memory.keep(two, 2, {1}, half, products.data(), sums.data());

@@ -1,6 +1,7 @@
 // The test of residuals: tails of F, orthogonality, threads, subsets.
 #include <memory>
 
+#include "../src/conditioning.hpp"
 #include "harness.hpp"
 #include "serape/f_distribution.hpp"
 #include "serape/residual_test.hpp"
@@ -81,6 +82,11 @@ const Case symmetric("residuals: x and y, and the order of Z, play no part", [] 
     const Outcome one = mixture.test->test(4, 0, std::vector<std::uint32_t>{1, 5, 6});
     check_equal(mixture.test->test(4, 0, std::vector<std::uint32_t>{6, 1, 5}).log_p, one.log_p);
     check_close(mixture.test->test(0, 4, std::vector<std::uint32_t>{5, 6, 1}).log_p, one.log_p, 1e-9);
+});
+
+const Case bytes("residuals: a conditioning set counts what it takes by row, also before rows are weighed", [] {
+    const Mixture mixture(1000);
+    check(Conditioning(*mixture.test, std::vector<std::uint32_t>{1, 5}).bytes() >= 1000 * sizeof(double));
 });
 
 const Case subsets("residuals: a search through subsets gives the same on any number of threads", [] {
