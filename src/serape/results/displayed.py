@@ -54,11 +54,15 @@ class Displayed:
 
     def _below(self) -> Sequence[str]:
         """Return what a command prints below the table: the text, without the title and what the table says."""
-        return [line.strip() for line in str(self).splitlines()[2 if self._unfinished() else 1 :]]
+        return [line.strip() for line in self._lines_below()]
 
     def _how(self) -> Sequence[str]:
         """Return how the result was found: the lines of its text without the title and the notes."""
-        return [line for line in self._below() if not line.startswith("note: ")]
+        return [line.strip() for line in self._lines_below() if not line.startswith("  note: ")]
+
+    def _lines_below(self) -> Sequence[str]:
+        """Return the lines of the text below the title and what is unfinished."""
+        return str(self).splitlines()[2 if self._unfinished() else 1 :]
 
     def _unfinished(self) -> str:
         """Return that the search is not complete, and why: what a reader must know first. "" if it is complete."""
