@@ -20,6 +20,7 @@ from serape.wording import setting
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
+    import pandas as pd
 
 
 def arrow_backend(what: str) -> Literal["pyarrow", "polars"]:
@@ -87,11 +88,7 @@ def read_narwhals(frame: nw.DataFrame[Any], kinds: Kinds, options: ReadOptions) 
         array = frame.to_numpy()  # a wide frame of one type is read as one array
         if array.dtype.kind in "biu":
             return read_array(array, kinds, names)
-    is_wide = len(names) > max(100, len(frame) // 10)
-    if in_memory and is_wide and not skip and frame.implementation.is_pandas() and all(t.is_float() for t in types):
-        array = frame.to_numpy()  # likewise; in pandas NaN is a missing value
-        if array.dtype.kind == "f":
-            return read_array(array, kinds, names)
+    pandas = frame.to_native() if frame.implementation.is_pandas() else None
     arrow = frame.to_native() if frame.implementation.is_pyarrow() else None
 
     def encode(name: str) -> Encoded:
@@ -101,11 +98,19 @@ def read_narwhals(frame: nw.DataFrame[Any], kinds: Kinds, options: ReadOptions) 
             from serape.data.reading.arrow_columns import Chunks, encode_column
 
             return encode_column(name, Chunks.of(arrow[name]), kinds.of(name))
+        if pandas is not None and (array := _array_of(pandas[name])) is not None:
+            return encode_array(name, array, kind=kinds.of(name))
         return read_series(name, frame[name], kinds.of(name))
 
     kept = [name for name in names if name not in index]
     encoded = options.keeping.store(map(encode, kept))
     return Columns(kept, len(frame), encoded, notes=tuple(notes), store=options.keeping.store)
+
+
+def _array_of(series: pd.Series[Any]) -> NDArray[Any] | None:
+    """Return the array of a column of pandas that is one of numbers or truth values; missing values are NaN."""
+    dtype = series.dtype
+    return series.to_numpy() if isinstance(dtype, np.dtype) and dtype.kind in "biuf" else None
 
 
 def skipped_index(names: list[str], options: ReadOptions, found: frozenset[str]) -> tuple[frozenset[str], list[str]]:
