@@ -594,11 +594,18 @@ class ResidualEvaluator {
     ResidualEvaluator(const ResidualTest& test, SubsetState& state) : test_(test), state_(state) {}
 
     void start(std::vector<Walk>&) {}
-    void start_size(const Walks&, std::size_t) {}
+    void start_size(const Walks& walks, std::size_t size) {
+        if (size == 0) {
+            answer_ahead(walks);
+        }
+    }
     bool visit_singles(const Walks&) { return false; }
     Node root() const { return {}; }
     Node child(const Node&, std::uint32_t, const Walks&) const { return {}; }
-    Node leaf(const Node&, std::uint32_t, const Walks&) const { return {}; }
+    Node leaf(const Node&, std::uint32_t, const Walks& walks) {
+        answer_ahead(walks);
+        return {};
+    }
     bool may_test(const Walk&, const Node&, std::size_t) const { return true; }
     bool examine(Walk& walk, const Node&) {
         state_.poll_cancel<poll_every>();
@@ -619,11 +626,45 @@ class ResidualEvaluator {
     void finish(const Walk&) {}
 
   private:
+    // All x that are tested given the subset at hand share the passes over the rows.
+    void answer_ahead(const Walks& walks) {
+        ahead_.clear();
+        if (walks.size() < 2) {
+            return;
+        }
+        const std::vector<std::uint32_t> given = state_.given();
+        const std::int64_t last = state_.last();
+        std::vector<std::uint32_t> xs;
+        for (const Walk* walk : walks) {
+            if (walk->member != last && walk->fresh(last) && state_.tries(*walk, last) &&
+                !test_.all_categorical(walk->x, state_.query.target, given)) {
+                xs.push_back(walk->x);
+            }
+        }
+        for (std::size_t first = 0; first < xs.size(); first += max_batch) {
+            const std::span some = std::span(xs).subspan(first, std::min(max_batch, xs.size() - first));
+            Prepared& prepared = prepare(given, some);
+            compare(test_, state_.query.target, some, prepared, false, *state_.token,
+                    [&](std::size_t k, const ResidualComparison& comparison) {
+                        ahead_.emplace(some[k], comparison.outcome());
+                    });
+        }
+    }
     Outcome outcome(std::uint32_t x, const std::vector<std::uint32_t>& given) {
         const std::uint32_t target = state_.query.target;
+        if (const auto known = ahead_.find(x); known != ahead_.end()) {
+            return known->second;
+        }
         if (test_.all_categorical(x, target, given)) {
             return test_.categorical().test(x, target, given);
         }
+        Outcome found{};
+        compare(test_, target, {&x, 1}, prepare(given, {&x, 1}), false, unstopped_,
+                [&](std::size_t, const ResidualComparison& comparison) { found = comparison.outcome(); });
+        return found;
+    }
+    Prepared& prepare(const std::vector<std::uint32_t>& given, std::span<const std::uint32_t> xs) {
+        const std::uint32_t target = state_.query.target;
         std::vector<std::uint32_t> key(given);
         std::sort(key.begin(), key.end());
         auto at = kept_.find(key);
@@ -635,17 +676,14 @@ class ResidualEvaluator {
             at = kept_.emplace(key, std::make_unique<Prepared>(test_, target, key)).first;
             bytes_ += at->second->conditioning.bytes();
         }
-        Prepared& prepared = *at->second;
-        prepare_levels(test_, target, {&x, 1}, prepared);
-        Outcome found{};
-        compare(test_, target, {&x, 1}, prepared, false, unstopped_,
-                [&](std::size_t, const ResidualComparison& comparison) { found = comparison.outcome(); });
-        return found;
+        prepare_levels(test_, target, xs, *at->second);
+        return *at->second;
     }
 
     const ResidualTest& test_;
     SubsetState& state_;
-    CancellationToken unstopped_;  // a search is stopped between two tests
+    CancellationToken unstopped_;             // a search is stopped between two tests
+    std::map<std::uint32_t, Outcome> ahead_;  // of the x given the subset at hand
     std::map<std::vector<std::uint32_t>, std::unique_ptr<Prepared>> kept_;
     std::size_t bytes_ = 0;
 };
