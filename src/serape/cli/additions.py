@@ -32,7 +32,7 @@ class ContextData(DataOptions):
     ] = None
 
     def own(self) -> dict[str, Any]:
-        """Return the column of the contexts."""
+        """Return the argument of the question that names the column of the contexts."""
         return {"context": self.context or "file"}
 
     def read(self) -> serape.Table:
@@ -50,7 +50,7 @@ class ContextData(DataOptions):
 
 
 class CausesFiles(Files):
-    """What is printed and written of causes and effects: also what to adjust for."""
+    """What is printed and written of causes and effects, and of what to adjust for."""
 
     outcome: Annotated[
         list[str] | None,
@@ -91,7 +91,7 @@ class PathFiles(Files):
 
 
 class StabilityFiles(Files):
-    """What is printed and written of a stability: also what is stable at a threshold, and how much of it is false."""
+    """What is printed and written of a stability, of what is stable at a threshold, and of how much of it is false."""
 
     threshold: Annotated[
         float | None,
@@ -113,7 +113,7 @@ class StabilityFiles(Files):
     ] = "unimodal"
 
     def check(self, own: Mapping[str, Any], *others: Path | None) -> None:
-        """Refuse thresholds that mean nothing, too, and questions about no column that need one."""
+        """Refuse thresholds that mean nothing, and questions that need a column and name none, besides bad files."""
         threshold, max_false = self.threshold, self.max_false
         if threshold is not None and not 0 < threshold <= 1:
             raise OptionError(f"--threshold must be above 0 and at most 1, not {threshold:g}")
@@ -150,7 +150,7 @@ def _selected(
 
 
 class NetworkFiles(GraphFiles):
-    """What is printed and written of a network: also a comparison with the truth, and fitted probabilities."""
+    """What is printed and written of a network, its comparison with the truth, and fitted probabilities."""
 
     truth: Annotated[
         str | None,
@@ -167,12 +167,12 @@ class NetworkFiles(GraphFiles):
     ] = None
 
     def check(self, own: Mapping[str, Any], *others: Path | None) -> None:
-        """Refuse truths that cannot be read, too."""
+        """Read the truth; refuse one that cannot be read, besides bad files."""
         self.true = None if self.truth is None else read_network(self.truth)
         super().check(own, *others, self.bif)
 
     def check_table(self, table: serape.Table) -> None:
-        """Refuse the truth about other variables."""
+        """Refuse a truth about other variables."""
         if self.true is not None and set(self.true.variables) != set(table.names):
             raise OptionError(f"--truth {self.truth} and the table have different variables; both must have the same")
 
@@ -197,8 +197,8 @@ class NetworkFiles(GraphFiles):
 
 
 DATA: dict[str, type[DataOptions]] = {"contexts": ContextData}
-"""The options about data of commands that have more than others."""
+"""By command, the options about data, where it has more than others."""
 FILES: dict[str, type[Files]] = {
     "causes": CausesFiles, "network": NetworkFiles, "path": PathFiles, "stability": StabilityFiles
 }  # fmt: skip
-"""The options about the answer of commands that have more than others."""
+"""By command, the options about the answer, where it has more than others."""

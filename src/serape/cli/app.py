@@ -1,7 +1,7 @@
 """The `serape` command with all its subcommands.
 
-Results go to standard output, progress and errors to standard error. Exit codes: 0 done, 1 bad data, 2 bad use, 130
-interrupted, 141 nobody reads the output any more.
+Results go to standard output, progress and errors to standard error. Exit codes: 0 done, 1 bad data, 2 bad use, 3
+ended by a limit, 130 interrupted, 141 nobody reads the output any more.
 """
 
 from serape.cli.base import MODULES, SUMMARIES, app, main

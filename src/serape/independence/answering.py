@@ -63,7 +63,7 @@ class AtOnce:
 
     @property
     def together(self) -> int:
-        """Of questions that are asked some at a time: how many in one call, at least."""
+        """For a question about many variables that is asked in parts: the least number of them in one call."""
         return 0 if self._kernel is None else self._kernel.together
 
     def __call__(self, *asked: Any, **options: Any) -> Any:

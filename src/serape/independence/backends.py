@@ -99,8 +99,7 @@ NO_OFFER: Final = Offer("plain", {})
 def choose(shape: Shape, core: Questions, offer: Offer = NO_OFFER) -> Backend | None:
     """Return who answers a question of this shape; None if nobody has this kernel, so that patterns must be asked.
 
-    `core` are the questions that the core answers, and `offer` those that the device or the cluster answers which is
-    there.
+    `core` are the questions that the core answers, `offer` those that the device or the cluster of the test answers.
     """
     pays = offer.questions.get(shape.question)
     if pays is not None and pays(shape):

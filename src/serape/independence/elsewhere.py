@@ -1,7 +1,7 @@
-"""What devices and clusters answer: for what of a table is there, which question, and where this pays.
+"""What devices and clusters answer: which questions, of which columns, and where this pays.
 
-To add a kernel on a device, write it, and name it in `_ALL`: of which columns on a device, for which question, and for
-which shapes it is faster than the core.
+To add a kernel on a device, write it, and name it in `_ALL`: the kind of columns that it takes, the question that it
+answers, and for which shapes of the question it is faster than the core.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from serape.independence.device_subsets import search_each_on_device
 from serape.independence.near import each_given_rest_near, search_near
 
 LARGE_POOL = 2048
-"""Variables of a pool from which on the way to a device pays (docs/gpu.md)."""
+"""The least number of variables in a pool for which asking a device pays (docs/gpu.md)."""
 
 
 def _always(shape: Shape) -> bool:
@@ -54,10 +54,13 @@ class Elsewhere:
     """The `kind` of the columns on the device, or of what fetches from the cluster."""
     question: QuestionName
     answer: Callable[..., Any]
-    """Takes the test, these columns or what fetches, and what the test's own method takes; None if the test must."""
+    """Takes the test, these columns or what fetches, and what the test's own method takes.
+
+    It returns None if the test itself must answer.
+    """
     pays: Pays = _always
     together: int = 0
-    """Of questions that are asked some at a time: how many in one call, at least."""
+    """For a question about many variables that is asked in parts: the least number of them in one call."""
 
 
 _ALL: Final[Mapping[Backend, tuple[Elsewhere, ...]]] = {
@@ -79,10 +82,10 @@ _ALL: Final[Mapping[Backend, tuple[Elsewhere, ...]]] = {
 ELSEWHERE: Final[Mapping[tuple[str, QuestionName], Elsewhere]] = {
     (one.kind, one.question): one for some in _ALL.values() for one in some
 }
-"""By the kind of what is elsewhere, and the question."""
+"""What answers, by the kind of the columns or of what fetches, and by the question."""
 OFFERS: Final[Mapping[str, Offer]] = {
     kind: Offer(backend, {one.question: one.pays for one in some if one.kind == kind})
     for backend, some in _ALL.items()
     for kind in dict.fromkeys(one.kind for one in some)
 }
-"""By kind, the questions that are answered elsewhere."""
+"""The questions that are answered elsewhere, by the same kind."""

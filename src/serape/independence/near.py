@@ -1,4 +1,4 @@
-"""Searches near the data of a cluster: what a question concerns is fetched, and an ordinary test answers it here."""
+"""Searches in data on a cluster that are answered here: an ordinary test asks what was fetched of the columns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Near:
         return [self.place[int(x)] for x in columns]
 
     def renamed(self, found: SubsetResult, rows: int | None) -> SubsetResult:
-        """Return answers with the positions that columns have in the table, which has so many rows."""
+        """Return answers with columns at their positions in the table, which has so many rows."""
         verdict = np.where(found.separated, 2, found.reliable).astype(np.int32)
         sets = [self.columns[list(given)].tolist() for given in found.sets]
         return SubsetResult(
@@ -49,18 +49,18 @@ class Fetcher(ABC):
         """Return the test on what is fetched of some variables; None if that is too much."""
 
     def expect_screens(self, questions: Sequence[tuple[int, Candidates, Sequence[int]]]) -> None:
-        """Ask for what screens of a target, candidates and a set each will need, all at once."""
+        """Fetch at once what several screens will need: each has a target, candidates and a conditioning set."""
         del questions
 
     def expect_subsets(self, questions: Sequence[Collection[int]]) -> None:
-        """Fetch what subset searches, each among some variables, will need, all at once."""
+        """Fetch at once what several searches through subsets will need: each is among some variables."""
         del questions
 
 
 def search_near(
     test: IndependenceTest, fetcher: Fetcher, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
 ) -> tuple[SubsetResult, Tally] | None:
-    """Search conditioning sets; None if the test must, because too much would be fetched."""
+    """Search conditioning sets; None if too much would be fetched, and the test itself must answer."""
     near = fetcher.near([*query.xs, query.target, *query.pool, *query.fixed])
     if near is None:
         return None
@@ -85,7 +85,7 @@ def each_given_rest_near(
     max_size: int | None = None,
     poll: Poll | None = None,
 ) -> tuple[SubsetResult, Tally] | None:
-    """Test each x in turn given the rest of the pool; None if the test must, because too much would be fetched."""
+    """Test each x in turn given the rest of the pool; None if too much would be fetched, and the test must answer."""
     near = fetcher.near([*xs, target, *pool])
     if near is None:
         return None

@@ -9,9 +9,9 @@ X ⊥ Y | Z is judged by what Z leaves of X and Y:
 2. **Residuals** of the scores of X and Y in a linear regression on Z. Z is rich: the joint cells of its categories,
    polynomials of the scores of its numbers up to degree 12 (fewer, if a polynomial has next to nothing that those of
    lower degree have not), products of two numbers, slopes and curves by cell, as long as each column of the regression
-   has 5 rows (`Conditioning` in the core gives the order). Polynomials
-   of what Z explains of X and of Y (of a category, of the two combinations of its levels of which Z explains most), up
-   to degree 11, are added: for classes and counts by a sum of members of Z (Ramsey 1969).
+   has 5 rows (`core/src/conditioning.hpp` says in which order). Polynomials of what Z explains of X and of Y (of a
+   category, of the two combinations of its levels of which Z explains most), up to degree 11, are added: for classes
+   and counts by a sum of members of Z (Ramsey 1969).
 3. **Is their covariance zero?** Wilks' Λ of the two blocks of residuals, with Rao's F. F is divided by how much more
    the covariances vary than they would if the spread of X and Y did not change with Z, but never by less than 1. If X
    and Y are independent given Z, that variance is the sum over rows of the spread of X by the spread of Y, and each

@@ -60,7 +60,7 @@ class PoolAssociations:
 
 @dataclass
 class Pools:
-    """The pools of many targets, in place of a step about each."""
+    """The pools of many targets, one set of variables each, in place of a step about each."""
 
     of: dict[int, tuple[int, ...]] = field(default_factory=dict)
     weakest: dict[int, PoolAssociations | Associations] = field(default_factory=dict)

@@ -1,11 +1,14 @@
 """Steps of algorithms: each is computed once, and found in one place by every search that asks for it.
 
-A search finds a step here, whoever computed it:
+A search finds a step here, whoever computed it. The tests of these have been counted where the step was computed:
 
-- a search of the same call, here or in another process (`add_pickled`), which has counted its tests;
-- a question about many targets at once, or about one, whose answers are sets of variables (`pools`), likewise;
-- another process, before an algorithm asks for it (`Search.prepare`), or an earlier call about the same table
-  (`EarlierSteps`): what its record says counts where the step is first asked for.
+- those of a search of the same call, here or in another process (`add_pickled`);
+- those that are the set of variables, or pool, that the call found for each target (`pools`).
+
+The tests of these count here, where a search first asks for the step, as its record says:
+
+- those that were prepared before the algorithm asked for them (`Search.prepare`);
+- those of an earlier call about the same table (`EarlierSteps`).
 
 So the answers, the numbers of tests and the evidence are those of a search that computes all by itself, in the same
 order, and a step that nobody asks for counts for nothing.
@@ -36,7 +39,7 @@ SentStep = tuple[str, str, tuple[Any, ...], Step[Any]]
 """A step as it can be sent to another process: module and name of its function, further arguments, and result."""
 
 _MOST = 1 << 20
-"""Steps of earlier calls times variables: a step keeps some bytes for each variable."""
+"""At most so many steps of earlier calls times variables are kept: a step takes some bytes for each variable."""
 STEP_BYTES = 16 * _MOST
 """The size of all steps of earlier calls, at most."""
 
@@ -74,24 +77,28 @@ class EarlierSteps:
 
 @dataclass
 class Steps:
-    """The steps that are known to the searches of a call, which must use the same test with the same settings."""
+    """The steps that are known to the searches of a call, which must use the same test with the same settings.
+
+    The key of a step is its function, its target and its further arguments.
+    """
 
     earlier: EarlierSteps | None = None
     """The steps of earlier calls."""
     counted: set[str] | None = None
-    """The steps whose tests an earlier part of the run has counted; None if nobody asks."""
+    """Of a run with a checkpoint, the labels of the steps whose tests an earlier part of it has counted; else None."""
     evidence_of: frozenset[int] = frozenset()
-    """The targets of searches that keep evidence: what they need of a step is in its record, whoever computes it."""
+    """The targets of searches that keep evidence: the record of every step has what these need of it."""
     pools: Pools = field(default_factory=Pools)
-    """The steps about targets of which each is one set of variables."""
+    """The steps that are one set of variables for each target."""
     _steps: dict[Any, Step[Any]] = field(default_factory=dict)
-    _about: dict[int, list[Any]] = field(default_factory=dict)  # by target, the keys of the steps
+    _about: dict[int, list[Any]] = field(default_factory=dict)
+    """By target, the keys of the steps."""
     _elsewhere: dict[int, bytes] = field(default_factory=dict)
     """By target, the pickled steps that other processes computed and nobody here has asked for."""
-    _in_advance: dict[Any, Step[Any]] = field(default_factory=dict)  # which nobody has asked for or counted
-    _running: dict[Any, threading.Event | None] = field(
-        default_factory=dict
-    )  # with an event, if a thread waits for the step
+    _in_advance: dict[Any, Step[Any]] = field(default_factory=dict)
+    """Prepared steps, which nobody has asked for or counted."""
+    _running: dict[Any, threading.Event | None] = field(default_factory=dict)
+    """The steps that some thread computes now; with an event, if others wait for it."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -195,7 +202,7 @@ class Steps:
 
 
 def step_label(key: Any) -> str:
-    """Return what a checkpoint calls a step: its function, its target, and what both and further arguments are made of.
+    """Return the label of a step in a checkpoint: its function, its target, and a digest of function and arguments.
 
     Unlike the key it is the same in another process.
     """
