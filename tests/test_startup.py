@@ -33,7 +33,7 @@ assert "numpy" not in sys.modules
 try:
     main(sys.argv[1:])
 except SystemExit as stop:
-    assert not stop.code
+    assert not stop.code or "--max-tests" in sys.argv and stop.code == 3
 print("\\n" + json.dumps([names, first, sorted(sys.modules), os.environ["OPENBLAS_NUM_THREADS"]]))
 """
 HEAVY = {"asyncio", "cloudpickle", "dask", "distributed", "duckdb", "email", "hashlib", "html", "importlib.metadata",

@@ -6,6 +6,7 @@ gets Ctrl-C hands over what it has found, which is right as far as it goes. File
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import random
@@ -75,9 +76,10 @@ class Killer:
             while not over.is_set():
                 workers = children(os.getpid())
                 if workers:
-                    os.kill(self.drawn.choice(workers), signal.SIGKILL)
-                    hit.set()
-                    return
+                    with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+                        os.kill(self.drawn.choice(workers), signal.SIGKILL)
+                        hit.set()
+                        return
                 time.sleep(0.001)
 
         killer = threading.Thread(target=kill)
