@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 
 import serape
 from serape import Table
+from serape.data.reading import frames
+from serape.data.reading.arrays import read_array
 
 COLUMNS: dict[str, list[Any]] = {
     "text": ["b", "a", "c", "a", "b", "c"],
@@ -132,6 +134,60 @@ class TestArrays:
         for a, b in zip(wide.variables.values(), narrow.variables.values(), strict=True):
             assert a == b
             assert (wide.column(a.name) == narrow.column(a.name)).all()
+
+    @pytest.mark.parametrize("ending", ["parquet", "feather"])
+    @pytest.mark.parametrize("width", [900, 1100])
+    def test_the_index_of_a_wide_file_is_left_out(self, tmp_path: Path, ending: str, width: int) -> None:
+        numbers = np.random.default_rng(2).integers(3, size=(30, width + 1))
+        path = tmp_path / f"wide.{ending}"
+        names = [*(f"x{k}" for k in range(width)), "__index_level_0__"]
+        frame = pd.DataFrame(numbers, columns=names)
+        if ending == "parquet":
+            frame.set_index(names[-1]).rename_axis(None).to_parquet(path)
+        else:
+            frame.to_feather(path)
+        table = Table(path)
+        assert table.names == tuple(names[:-1])
+        assert table.notes[0].startswith("left out, because it is the index of a pandas frame: '__index_level_0__'")
+        assert Table(path, index=False).names == tuple(names)
+
+    @pytest.mark.parametrize("type_", ["float16", "float32", "float64", "Float64", "several"])
+    @pytest.mark.parametrize("missing", ["drop", "pairwise"])
+    def test_wide_frames_of_real_numbers_are_read_as_one_array(
+        self, monkeypatch: pytest.MonkeyPatch, type_: str, missing: Any
+    ) -> None:
+        """They give what reading column by column gives."""
+        numbers = np.random.default_rng(3).normal(size=(40, 120)).round(2)
+        numbers[:, 3], numbers[:, 4], numbers[:, 5] = 1.5, numbers[:, 4].round(), np.arange(40)
+        names = [*(f"x{k}" for k in range(119)), 119]
+        frame = pd.DataFrame(numbers, columns=names, index=np.arange(40)[::-1])
+        several = dict(zip(names, ["float32", "float64", "Float32", "Float64"] * 30, strict=True))
+        types: Any = several if type_ == "several" else type_
+        frame = frame.astype(types)
+        frame.iloc[[3, 5], 7] = pd.NA if type_ == "Float64" else np.nan
+        kinds: Any = {"x0": "categorical", "x1": "ordinal"}
+        shapes = []
+
+        def read(array: Any, *given: Any) -> Any:
+            shapes.append(array.shape)
+            return read_array(array, *given)
+
+        monkeypatch.setattr(frames, "read_array", read)
+        wide = Table(frame, kinds=kinds, missing=missing)
+        assert shapes == [frame.shape]
+        monkeypatch.setattr(frames, "_read_at_once", lambda *_: "")
+        narrow = Table(frame, kinds=kinds, missing=missing)
+        assert shapes == [frame.shape]
+        assert wide.variables == narrow.variables
+        assert wide.notes == narrow.notes
+        assert [wide.column(name).tobytes() for name in wide.names] == [
+            narrow.column(name).tobytes() for name in narrow.names
+        ]
+
+    def test_frames_with_few_columns_for_their_rows_are_read_by_column(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(frames, "read_array", lambda *_: pytest.fail("read as one array"))
+        assert len(Table(pd.DataFrame(np.eye(40)[:, :30])).names) == 30
+        assert len(Table(pd.DataFrame(np.ones((1200, 110)))).names) == 110
 
     def test_a_view_of_a_larger_array(self) -> None:
         base = np.random.default_rng(1).integers(3, size=(40, 60)).astype(np.uint8)

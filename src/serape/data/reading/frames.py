@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -71,31 +72,20 @@ def _read_stream(data: Any) -> nw.DataFrame[Any]:
 
 def read_narwhals(frame: nw.DataFrame[Any], kinds: Kinds, options: ReadOptions) -> Columns:
     """Read a frame of narwhals."""
-    import narwhals.stable.v2 as nw
 
+    index, notes = skipped_index(
+        frame.columns, options, frozenset(n for n in frame.columns if n.startswith("__index_level_"))
+    )
+    frame = frame.drop(sorted(index))
     names = list(frame.columns)
-    index, notes = skipped_index(names, options, frozenset(n for n in names if n.startswith("__index_level_")))
-    skip = options.ignore | index
-    types = set(frame.schema.values())
-    in_memory = options.keeping.max_bytes is None
-    if (
-        in_memory
-        and len(names) > 1000
-        and len(types) == 1
-        and (types <= {nw.Boolean} or all(t.is_integer() for t in types))
-    ):
-        array = frame.to_numpy()  # a wide frame of one type is read as one array
-        if array.dtype.kind in "biu":
-            return read_array(array, kinds, names)
-    is_wide = len(names) > max(100, len(frame) // 10)
-    if in_memory and is_wide and not skip and frame.implementation.is_pandas() and all(t.is_float() for t in types):
-        array = frame.to_numpy()  # likewise; in pandas NaN is a missing value
-        if array.dtype.kind == "f":
-            return read_array(array, kinds, names)
+    if read_at_once := _read_at_once(frame, options):
+        array = frame.to_numpy()
+        if array.dtype.kind in read_at_once:  # missing values can make another type of it
+            return replace(read_array(array, kinds, names), notes=tuple(notes))
     arrow = frame.to_native() if frame.implementation.is_pyarrow() else None
 
     def encode(name: str) -> Encoded:
-        if name in skip:
+        if name in options.ignore:
             return ignored_column(len(frame))
         if arrow is not None:
             from serape.data.reading.arrow_columns import Chunks, encode_column
@@ -103,9 +93,24 @@ def read_narwhals(frame: nw.DataFrame[Any], kinds: Kinds, options: ReadOptions) 
             return encode_column(name, Chunks.of(arrow[name]), kinds.of(name))
         return read_series(name, frame[name], kinds.of(name))
 
-    kept = [name for name in names if name not in index]
-    encoded = options.keeping.store(map(encode, kept))
-    return Columns(kept, len(frame), encoded, notes=tuple(notes), store=options.keeping.store)
+    encoded = options.keeping.store(map(encode, names))
+    return Columns(names, len(frame), encoded, notes=tuple(notes), store=options.keeping.store)
+
+
+def _read_at_once(frame: nw.DataFrame[Any], options: ReadOptions) -> str:
+    """Return the kinds of NumPy types as which a wide frame of one type is read as one array; "" if it is not."""
+    import narwhals.stable.v2 as nw
+
+    if options.keeping.max_bytes is not None:
+        return ""
+    types = set(frame.schema.values())
+    width = len(frame.columns)
+    if width > 1000 and len(types) == 1 and (types <= {nw.Boolean} or all(t.is_integer() for t in types)):
+        return "biu"
+    is_wide = width > max(100, len(frame) // 10)
+    if is_wide and not options.ignore and frame.implementation.is_pandas() and all(t.is_float() for t in types):
+        return "f"  # in pandas NaN is a missing value
+    return ""
 
 
 def skipped_index(names: list[str], options: ReadOptions, found: frozenset[str]) -> tuple[frozenset[str], list[str]]:
