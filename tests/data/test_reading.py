@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 
 import serape
 from serape import Table
+from serape.data.reading import frames
+from serape.data.reading.frames import read_series
 
 COLUMNS: dict[str, list[Any]] = {
     "text": ["b", "a", "c", "a", "b", "c"],
@@ -132,6 +134,55 @@ class TestArrays:
         for a, b in zip(wide.variables.values(), narrow.variables.values(), strict=True):
             assert a == b
             assert (wide.column(a.name) == narrow.column(a.name)).all()
+
+    @pytest.mark.parametrize("ending", ["parquet", "feather"])
+    @pytest.mark.parametrize("width", [900, 1100])
+    def test_the_index_of_a_wide_file_is_left_out(self, tmp_path: Path, ending: str, width: int) -> None:
+        numbers = np.random.default_rng(2).integers(3, size=(30, width + 1))
+        path = tmp_path / f"wide.{ending}"
+        names = [*(f"x{k}" for k in range(width)), "__index_level_0__"]
+        frame = pd.DataFrame(numbers, columns=names)
+        if ending == "parquet":
+            frame.set_index(names[-1]).rename_axis(None).to_parquet(path)
+        else:
+            frame.to_feather(path)
+        table = Table(path)
+        assert table.names == tuple(names[:-1])
+        assert table.notes[0].startswith("left out, because it is the index of a pandas frame: '__index_level_0__'")
+        assert Table(path, index=False).names == tuple(names)
+
+    @pytest.mark.parametrize("type_", ["float16", "float32", "float64", "Float64", "several"])
+    @pytest.mark.parametrize("missing", ["drop", "pairwise"])
+    def test_numbers_of_pandas_are_read_as_arrays(
+        self, monkeypatch: pytest.MonkeyPatch, type_: str, missing: Any
+    ) -> None:
+        """They give what reading them by narwhals gives."""
+        numbers = np.random.default_rng(3).normal(size=(40, 12)).round(2)
+        numbers[:, 3], numbers[:, 4], numbers[:, 5] = 1.5, numbers[:, 4].round(), np.arange(40)
+        names = [*(f"x{k}" for k in range(11)), 11]
+        frame = pd.DataFrame(numbers, columns=names, index=np.arange(40)[::-1])
+        several = dict(zip(names, ["float32", "float64", "Float32", "Float64", "int64", "bool"] * 2, strict=True))
+        types: Any = several if type_ == "several" else type_
+        frame = frame.astype(types)
+        frame.iloc[[3, 5], 7] = pd.NA if frame.dtypes.iloc[7] == "Float64" else np.nan
+        kinds: Any = {"x0": "categorical", "x1": "ordinal"}
+        asked: list[str] = []
+
+        def read(name: str, *given: Any) -> Any:
+            asked.append(name)
+            return read_series(name, *given)
+
+        monkeypatch.setattr(frames, "read_series", read)
+        as_arrays = Table(frame, kinds=kinds, missing=missing)
+        assert asked == [str(name) for name in names if str(frame[name].dtype).startswith("Float")]
+        monkeypatch.setattr(frames, "_array_of", lambda _: None)
+        by_narwhals = Table(frame, kinds=kinds, missing=missing)
+        assert asked[-len(names) :] == [str(name) for name in names]
+        assert as_arrays.variables == by_narwhals.variables
+        assert as_arrays.notes == by_narwhals.notes
+        assert [as_arrays.column(name).tobytes() for name in as_arrays.names] == [
+            by_narwhals.column(name).tobytes() for name in by_narwhals.names
+        ]
 
     def test_a_view_of_a_larger_array(self) -> None:
         base = np.random.default_rng(1).integers(3, size=(40, 60)).astype(np.uint8)

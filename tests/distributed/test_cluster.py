@@ -238,6 +238,18 @@ def test_missing_values(client: Any, tmp_path: Path) -> None:
         serape.dask.table(client, paths, missing="pairwise")
 
 
+@pytest.mark.parametrize("split", SPLITS)
+def test_notes_about_reading_stay_where_the_whole_table_is_fetched(client: Any, tmp_path: Path, split: Any) -> None:
+    pd = pytest.importorskip("pandas")
+    data = pd.DataFrame(frame(60, 0)).assign(odd="1", other="2")
+    data.loc[[3, 7], "town"] = None
+    data.to_parquet(path := tmp_path / "one.parquet")
+    table = serape.dask.table(client, str(path), split=split, missing="drop", ignore=["odd", "other"])
+    notes = ("ignored, as asked: 'odd', 'other'", "2 of 60 rows dropped because values are missing")
+    assert table.notes[:2] == notes
+    assert serape.stability(table, "town", draws=2).notes[:2] == notes
+
+
 def test_bad_sources_are_refused_in_one_sentence(client: Any, tmp_path: Path, asia: serape.Table) -> None:
     with pytest.raises(serape.DataError, match="no file has a name like"):
         serape.dask.table(client, str(tmp_path / "*.parquet"))

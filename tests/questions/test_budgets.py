@@ -5,10 +5,12 @@ Seconds are those of the processor, which are no more if the machine is busy wit
 
 from __future__ import annotations
 
+import html
 import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,8 @@ import pandas as pd
 import pytest
 
 import serape
+from serape.data.example import clinic
+from serape.errors import abbreviate
 from serape.independence import G2
 from serape.local.registry import ALGORITHMS
 
@@ -223,3 +227,46 @@ def test_a_bound_on_false_discoveries_beside_a_budget(dense: serape.Table) -> No
 def test_bad_values(settings: Any, message: str) -> None:
     with pytest.raises(serape.OptionError, match=message):
         serape.markov_blanket(pd.DataFrame({"a": [0, 1], "b": [0, 1]}), "a", **settings)
+
+
+# --- what is said first ----------------------------------------------------------------------------------------------
+
+ASKED: dict[str, Any] = {
+    "markov_blanket": lambda data: serape.markov_blanket(data, "HeartDisease", max_tests=3),
+    "causes": lambda data: serape.causes(data, "HeartDisease", max_tests=3),
+    "all_blankets": lambda data: serape.all_blankets(data, "HeartDisease", max_tests=3),
+    "alpha_path": lambda data: serape.alpha_path(data, "HeartDisease", max_tests=3),
+    "stability": lambda data: serape.stability(data, "HeartDisease", draws=4, max_tests=3),
+    "region": lambda data: serape.region(data, "HeartDisease", max_tests=3),
+    "network": lambda data: serape.network(data, "hiton-pc", max_tests=3),
+    "blankets": lambda data: serape.blankets(data, ["HeartDisease", "ECG"], max_tests=3),
+    "some of blankets": lambda data: serape.blankets(data, algorithm="fbed", max_tests=25),
+    "joint_blanket": lambda data: serape.joint_blanket(data, ["HeartDisease", "ECG"], max_tests=3),
+    "context_blankets": lambda data: serape.context_blankets(data, "HeartDisease", "Smoking", max_tests=3),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_the_limit_is_said_first_and_once(name: str, tmp_path: Path) -> None:
+    found = ASKED[name](clinic(500))
+    first = str(found).splitlines()[1].strip()
+    assert first.startswith("not complete: the search stopped at ")
+    assert repr(found).endswith(" (not complete)>")
+    found.report(tmp_path / "report.html")
+    limit = html.escape(first.removeprefix("not complete: "))
+    for text in (html.escape(str(found)), found._repr_html_(), (tmp_path / "report.html").read_text()):
+        assert (text.count("not complete: "), text.count(limit)) == (1, 1)
+
+
+def test_the_targets_whose_search_a_limit_ended_are_named() -> None:
+    found = serape.blankets(clinic(500), algorithm="fbed", max_tests=25)
+    ended = [name for name, one in found.items() if not one.complete]
+    assert 0 < len(ended) < len(found)
+    named = f"the search stopped at max_tests=25 for {len(ended)} of {len(found)} targets ({abbreviate(ended)}): "
+    assert named in str(found).splitlines()[1]
+
+
+def test_the_contexts_where_a_limit_ended_the_search_are_named() -> None:
+    data = clinic(2000)
+    found = serape.context_blankets(data, "HeartDisease", "Smoking", max_tests=3)
+    assert "the search stopped at max_tests=3 in the contexts 'no', 'yes': their members are those" in found.notes[-1]

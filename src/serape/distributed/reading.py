@@ -23,7 +23,7 @@ from serape.distributed.cluster import Cluster, is_wide
 from serape.distributed.encoding import ColumnEncoding, Facts, is_constant, merged, with_gap_level
 from serape.distributed.table import ClusterTable, ColumnEncodings
 from serape.distributed.waiting import gathered, number_of_threads, submitted
-from serape.errors import DataError, OptionError, row_text
+from serape.errors import DataError, OptionError, abbreviate, row_text
 from serape.progress import Sayer
 from serape.settings import DataSettings
 from serape.wording import setting
@@ -217,6 +217,8 @@ def _from_pieces(
         for line in grid
     ]
     notes = [f"{len(sources):,} parts are read as one table"] if len(sources) > 1 else []
+    if settings.ignore:
+        notes.append(f"ignored, as asked: {abbreviate(settings.ignore)}")
     if sum(in_parts) < rows:
         notes.append(f"{rows - sum(in_parts):,} of {rows:,} rows dropped because values are missing")
     constant = {k: is_constant(d, own) for k, (d, own) in enumerate(zip(described, by_column, strict=True))}

@@ -137,7 +137,9 @@ class ClusterTable(Table):
     @cached_property
     def whole(self) -> Table:
         """The whole table in this process, if it is small enough."""
-        return self.fetch(range(len(self.names)))
+        found = self.fetch(range(len(self.names)))
+        found._reading_notes, found.notes = self._reading_notes, self.notes
+        return found
 
     def _column(self, position: int) -> Table:
         """Return a table of one column, kept for the next question about it."""

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from serape._keywords import Keywords
-from serape.errors import Interrupted, abbreviate
+from serape.errors import Interrupted, abbreviate, embedded
 from serape.independence import IndependenceTest, table_of
 from serape.independence.outcomes import Outcome, Tally
 from serape.independence.registry import has_rows, searched
@@ -35,6 +35,7 @@ from serape.results.context_blankets import ContextBlankets, Difference
 from serape.results.exchanges import Names
 from serape.results.result import Result
 from serape.search import Search
+from serape.search.budget import STOPPED
 from serape.settings import Settings, question
 from serape.types import LocalAlgorithm
 
@@ -291,9 +292,15 @@ class _Search:
         assert pooled is not None
         notes = [*pooled.notes, *self._run.notes]
         notes += [f"context {name!r} is not searched by itself: {why}" for name, why in self._not_searched.items()]
-        stopped = [name for name, one in self._by_context.items() if not one.complete]
-        if stopped:
-            notes.append(f"the search stopped before its end in the contexts {abbreviate(stopped)}")
+        stopped: dict[str, list[str]] = {}  # contexts, by the limit that ended the search there
+        for name, one in self._by_context.items():
+            for note in one.notes:
+                if note.startswith(STOPPED):
+                    stopped.setdefault(embedded(note).partition(":")[0], []).append(name)
+        notes += [
+            f"{limit} in the contexts {abbreviate(names)}: their members are those found so far"
+            for limit, names in stopped.items()
+        ]
         if self._run.ended:
             notes.append(f"{self._run.ended}: contexts that are missing were not searched")
         sets = self._sets or InvariantSets([], [], 0, 0)
@@ -313,7 +320,7 @@ class _Search:
             tests_by_size=dict(sorted(self._run.tally.tests_by_size.items())),
             skipped=self._run.tally.skipped,
             seconds=self._run.seconds,
-            complete=pooled.complete and not self._run.ended and not stopped,
+            complete=all(one.complete for one in (pooled, *self._by_context.values())) and not self._run.ended,
             notes=tuple(notes),
         )
 

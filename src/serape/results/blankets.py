@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from serape.data.provenance import Provenance
-from serape.errors import OptionError, first_few, suggestion
+from serape.errors import OptionError, abbreviate, embedded, first_few, suggestion, worded
 from serape.markup import plain
 from serape.records import Records
 from serape.results.charts import draw_membership
@@ -16,6 +16,7 @@ from serape.results.displayed import rate_text
 from serape.results.kind import ResultKind
 from serape.results.result import Result
 from serape.results.saved import number, texts
+from serape.search.budget import STOPPED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,9 +85,21 @@ class Blankets(ResultKind, dict[str, Result], file="serape-many-blankets-1"):
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]  # what the results have in common
-        """The notes that every result has."""
-        first, *others = (one.notes for one in self.values()) if self else ((),)
-        return tuple(note for note in first if all(note in notes for notes in others))
+        """The notes that every result has, and those about limits that ended the search for some of the targets."""
+        having: dict[str, list[str]] = {}
+        for target, one in self.items():
+            for note in one.notes:
+                having.setdefault(note, []).append(target)
+        return tuple(
+            note if len(targets) == len(self) else self._of_some(note, targets)
+            for note, targets in having.items()
+            if len(targets) == len(self) or note.startswith(STOPPED)
+        )
+
+    def _of_some(self, note: str, targets: Sequence[str]) -> str:
+        """Return a note about a limit that names the targets whose search it ended."""
+        limit, _, so_far = embedded(note).partition(":")
+        return worded(f"{limit} for {len(targets):,} of {len(self):,} targets ({abbreviate(targets)}):{so_far}")
 
     @property
     def serves(self) -> dict[str, tuple[str, ...]]:

@@ -292,7 +292,7 @@ class Causes(ResultKind, file="serape-causes-1"):
 
     def _brief(self) -> str:
         parts = [f"{kind}: {abbreviate(names, 8)}" for kind, names in self._groups() if names]
-        return f"{self.title}: {'; '.join(parts) or 'no neighbours'}{'' if self.complete else ' (not complete)'}"
+        return f"{self.title}: {'; '.join(parts) or 'no neighbours'}"
 
     def _groups(self) -> list[tuple[str, Sequence[str]]]:
         kinds: list[tuple[str, Sequence[str]]] = [("causes", self.causes), ("effects", self.effects)]

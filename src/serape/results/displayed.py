@@ -70,20 +70,25 @@ class Displayed:
             return ""
         return f"not complete: {next(filter(_tells_the_limit, self.notes), 'this is the result so far')}"
 
+    def _other_notes(self) -> Sequence[str]:
+        """Return the notes without the one that says first why the search is not complete."""
+        unfinished = self._unfinished()
+        return [note for note in self.notes if not (unfinished and unfinished.endswith(note))]
+
     def _whole_text(self, lines: Sequence[str], also: Sequence[str] = ()) -> str:
         """Return lines as one text, with what is unfinished after the first, then what else there is and the notes."""
-        unfinished = self._unfinished()
-        first = [f"  {unfinished}"] if unfinished else []
-        notes = [f"  note: {note}" for note in self.notes if not (unfinished and unfinished.endswith(note))]
+        first = [f"  {unfinished}"] if (unfinished := self._unfinished()) else []
+        notes = [f"  note: {note}" for note in self._other_notes()]
         return markup.plain("\n".join([*lines[:1], *first, *lines[1:], *also, *notes]))
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {markup.shown(self._brief(), 300)}>"
+        unfinished = " (not complete)" if self._unfinished() else ""
+        return f"<{type(self).__name__}: {markup.shown(self._brief(), 300)}{unfinished}>"
 
     def _repr_html_(self) -> str:
         columns, rows, total = self._grid(markup.MAX_ROWS + 1)
         grid = markup.table(columns, rows[: n_shown(total, markup.MAX_ROWS)], total) if total else ""
-        return markup.page(self._heading(), grid, first=self._unfinished(), how=self._how(), notes=self.notes)
+        return markup.page(self._heading(), grid, first=self._unfinished(), how=self._how(), notes=self._other_notes())
 
 
 def _tells_the_limit(note: str) -> bool:

@@ -210,9 +210,7 @@ class Result(ResultKind, file="serape-result-1"):
         return blanket_page(self)
 
     def _brief(self) -> str:
-        return (
-            f"{self.title}: {abbreviate(self.members, 8) or 'no variables'}{'' if self.complete else ' (not complete)'}"
-        )
+        return f"{self.title}: {abbreviate(self.members, 8) or 'no variables'}"
 
     def _grid(self, max_rows: int) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
         members, roles = self.members[:max_rows], self.graph.nodes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -72,27 +73,21 @@ def _read_stream(data: Any) -> nw.DataFrame[Any]:
 
 def read_narwhals(frame: nw.DataFrame[Any], kinds: Kinds, options: ReadOptions) -> Columns:
     """Read a frame of narwhals."""
-    import narwhals.stable.v2 as nw
 
+    index, notes = skipped_index(
+        frame.columns, options, frozenset(n for n in frame.columns if n.startswith("__index_level_"))
+    )
+    frame = frame.drop(sorted(index))
     names = list(frame.columns)
-    index, notes = skipped_index(names, options, frozenset(n for n in names if n.startswith("__index_level_")))
-    skip = options.ignore | index
-    types = set(frame.schema.values())
-    in_memory = options.keeping.max_bytes is None
-    if (
-        in_memory
-        and len(names) > 1000
-        and len(types) == 1
-        and (types <= {nw.Boolean} or all(t.is_integer() for t in types))
-    ):
-        array = frame.to_numpy()  # a wide frame of one type is read as one array
-        if array.dtype.kind in "biu":
-            return read_array(array, kinds, names)
+    if _is_read_at_once(frame, options):
+        array = frame.to_numpy()
+        if array.dtype.kind in "biu":  # missing values make another type of it
+            return replace(read_array(array, kinds, names), notes=tuple(notes))
     pandas = frame.to_native() if frame.implementation.is_pandas() else None
     arrow = frame.to_native() if frame.implementation.is_pyarrow() else None
 
     def encode(name: str) -> Encoded:
-        if name in skip:
+        if name in options.ignore:
             return ignored_column(len(frame))
         if arrow is not None:
             from serape.data.reading.arrow_columns import Chunks, encode_column
@@ -102,9 +97,17 @@ def read_narwhals(frame: nw.DataFrame[Any], kinds: Kinds, options: ReadOptions) 
             return encode_array(name, array, kind=kinds.of(name))
         return read_series(name, frame[name], kinds.of(name))
 
-    kept = [name for name in names if name not in index]
-    encoded = options.keeping.store(map(encode, kept))
-    return Columns(kept, len(frame), encoded, notes=tuple(notes), store=options.keeping.store)
+    encoded = options.keeping.store(map(encode, names))
+    return Columns(names, len(frame), encoded, notes=tuple(notes), store=options.keeping.store)
+
+
+def _is_read_at_once(frame: nw.DataFrame[Any], options: ReadOptions) -> bool:
+    """Return whether a wide frame of whole numbers, or of truth values, is read as one array."""
+    import narwhals.stable.v2 as nw
+
+    types = set(frame.schema.values())
+    one_type = len(types) == 1 and (types <= {nw.Boolean} or all(t.is_integer() for t in types))
+    return options.keeping.max_bytes is None and len(frame.columns) > 1000 and one_type
 
 
 def _array_of(series: pd.Series[Any]) -> NDArray[Any] | None:

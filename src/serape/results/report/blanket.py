@@ -98,7 +98,7 @@ def blanket_page(found: Result) -> Page:
         ),
         budget=found.tests_by_size,
         budget_about=budget_about(found.tests, found.skipped, found.tests_by_size),
-        notes=found.notes,
+        notes=found._other_notes(),
         reproduce=provenance_pairs(found.data),
         calls=blanket_calls(found),
     )  # fmt: skip

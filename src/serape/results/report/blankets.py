@@ -77,7 +77,7 @@ def blankets_page(found: AllBlankets) -> Page:
         ),
         budget=found.tests_by_size,
         budget_about=budget_about(found.tests, found.skipped, found.tests_by_size),
-        notes=found.notes,
+        notes=found._other_notes(),
         reproduce=provenance_pairs(found.data),
         calls=blankets_calls(found),
     )

@@ -51,7 +51,10 @@ def causes_page(found: Causes) -> Page:
         grids=[_with_roles(found, members, own), *rest],
         budget=found.tests_by_size,
         budget_about=budget_about(found.tests, found.skipped, found.tests_by_size),
-        notes=[*found.notes, *(f"dropped because of a contradiction: {conflict}" for conflict in found.conflicts[:50])],
+        notes=[
+            *found._other_notes(),
+            *(f"dropped because of a contradiction: {conflict}" for conflict in found.conflicts[:50]),
+        ],
         calls=causes_calls(found),
     )
 

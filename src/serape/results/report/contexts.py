@@ -46,14 +46,14 @@ def contexts_page(found: ContextBlankets) -> Page:
             "Time": f"{found.seconds:.3g} s",
         },
         warnings=[
-            *([[f"The search is {found._unfinished()}."]] if not found.complete else []),
+            *([[f"The search is {found._unfinished()}."]] if found.pooled.complete and not found.complete else []),
             *page.warnings,
         ],
         graph=graph,
         grids=[_status_grid(found, index), _tests_grid(found, index), *_law_grids(found), *page.grids],
         budget=found.tests_by_size,
         budget_about=budget_about(found.tests, found.skipped, found.tests_by_size),
-        notes=found.notes,
+        notes=found._other_notes(),
         calls=contexts_calls(found),
     )
 

@@ -99,7 +99,10 @@ def network_page(found: Structure) -> Page:
         budget_about=budget_about(found.tests, found.skipped, found.tests_by_size)
         if found.test is not None
         else f"No tests were performed: {found.algorithm} uses a score.",
-        notes=[*found.notes, *(f"dropped because of a contradiction: {conflict}" for conflict in found.conflicts[:50])],
+        notes=[
+            *found._other_notes(),
+            *(f"dropped because of a contradiction: {conflict}" for conflict in found.conflicts[:50]),
+        ],
         reproduce=provenance_pairs(found.data),
         calls=structure_calls(found),
     )

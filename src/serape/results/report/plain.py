@@ -69,7 +69,7 @@ def plain_page(found: ResultKind, kicker: str, around: Around | None = None) -> 
         grids=[_grid(found, around), *found._grids(), *([] if data is None else data_grid(data, first))],
         budget=getattr(found, "tests_by_size", {}),
         budget_about=_budget(found),
-        notes=found.notes,
+        notes=found._other_notes(),
         reproduce=dict(list(provenance_pairs(data).items())[: None if hasattr(found, "data") else 1]),
         calls=found._calls(),
     )
