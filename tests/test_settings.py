@@ -12,6 +12,7 @@ import pytest
 import keywords
 import serape
 import settings_page
+from serape import settings
 from serape.cli.base import find_command
 from serape.cli.data_options import DataOptions, ReadingOptions
 from serape.cli.options import SearchOptions
@@ -320,3 +321,14 @@ def test_settings_are_sorted_out_of_keywords() -> None:
 def test_settings_are_checked(settings: dict[str, Any], complaint: str) -> None:
     with pytest.raises(serape.SerapeError, match=complaint):
         serape.markov_blanket(TABLE, "Age", **settings)
+
+
+def test_the_type_of_a_setting_is_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches make settings again and again."""
+    asked: list[str] = []
+    hint_of = settings.hint_of
+    monkeypatch.setattr(settings, "hint_of", lambda one: asked.append(one.name) or hint_of(one))
+    settings._allowed.cache_clear()
+    for _ in range(3):
+        SearchSettings(dof="full")
+    assert asked == ["dof"]

@@ -88,7 +88,7 @@ def _check_words(settings: Any) -> None:
         value = getattr(settings, f.name)
         if value is f.default:
             continue
-        words, types = divided(hint_of(f))
+        words, types = _allowed(f)
         known = (*words, None) if NoneType in types else words
         if words and not types - {NoneType} and not is_one_of(value, known):
             *others, last = map(repr, known)
@@ -99,6 +99,12 @@ def hint_of(setting_field: Any) -> Any:
     """Return the type of a setting; it is evaluated only now, as some types take long to import."""
     kind = setting_field.type
     return eval(kind, globals()) if isinstance(kind, str) else kind
+
+
+@functools.cache
+def _allowed(setting_field: Any) -> tuple[tuple[str, ...], set[Any]]:
+    """Return what the type of a setting allows; searches ask for the same settings again and again."""
+    return divided(hint_of(setting_field))
 
 
 def divided(hint: Any) -> tuple[tuple[str, ...], set[Any]]:
