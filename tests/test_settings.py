@@ -327,7 +327,12 @@ def test_the_type_of_a_setting_is_evaluated_once(monkeypatch: pytest.MonkeyPatch
     """Searches make settings again and again."""
     asked: list[str] = []
     hint_of = settings.hint_of
-    monkeypatch.setattr(settings, "hint_of", lambda one: asked.append(one.name) or hint_of(one))
+
+    def asks(one: Any) -> Any:
+        asked.append(one.name)
+        return hint_of(one)
+
+    monkeypatch.setattr(settings, "hint_of", asks)
     settings._allowed.cache_clear()
     for _ in range(3):
         SearchSettings(dof="full")
