@@ -137,10 +137,7 @@ void Conditioning::divide(const std::vector<std::uint32_t>& categories) {
             cell = std::move(by_one.cell);
             count = by_one.count;
         }
-        divided_by_ = categories;
-        if (divides < categories.size()) {
-            divided_by_ = {categories[divides]};
-        }
+        divided_by_ = divides < categories.size() ? std::vector{categories[divides]} : categories;
         cell_ = std::move(cell);
         cell_rows_.assign(count, 0.0);
         for (std::size_t r = 0; r < rows; ++r) {
@@ -322,13 +319,13 @@ void Conditioning::multiply_pending(std::vector<double>& products, Coordinates& 
     test_.feature_products().find(keys, some, divided_by_, padded_cells_, products.data(), sums[0]);
     // Of those of which products are missing, the ones that miss most, until all that is missing is one of theirs.
     std::vector<std::size_t> missing(all, 0);
-    const auto lacks = [&](std::size_t i, std::size_t k) {  // i any feature, k one that waits
-        return std::isnan(products[i * some + k]);
+    const auto lacks = [&](std::size_t i, std::size_t j) {  // of two features of which one waits, at least
+        return j >= known ? std::isnan(products[i * some + j - known])
+                          : i >= known && std::isnan(products[j * some + i - known]);
     };
-    for (std::size_t k = 0; k < some; ++k) {
-        for (std::size_t i = 0; i < all; ++i) {
-            missing[i] += lacks(i, k);
-            missing[known + k] += i < known && lacks(i, k);
+    for (std::size_t i = 0; i < all; ++i) {
+        for (std::size_t j = 0; j < all; ++j) {
+            missing[i] += lacks(i, j);
         }
     }
     std::vector<std::size_t> order;  // those first, then what they and sums are made with
@@ -342,16 +339,14 @@ void Conditioning::multiply_pending(std::vector<double>& products, Coordinates& 
         chosen[most] = 1;
         missing[most] = 0;
         for (std::size_t i = 0; i < all; ++i) {
-            const bool lacked = most >= known ? lacks(i, most - known) : i >= known && lacks(most, i - known);
-            missing[i] -= chosen[i] == 0 && lacked;
+            missing[i] -= chosen[i] == 0 && lacks(i, most);
         }
     }
     const std::size_t many = order.size();
     for (std::size_t i = 0; i < all; ++i) {
         const bool lacks_sums = i >= known && std::isnan(sums[i - known][0]);
-        const bool is_needed =
-            std::any_of(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(many),
-                        [&](auto m) { return m >= known ? lacks(i, m - known) : i >= known && lacks(m, i - known); });
+        const bool is_needed = std::any_of(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(many),
+                                           [&](auto m) { return lacks(i, m); });
         if (chosen[i] == 0 && (lacks_sums || is_needed)) {
             order.push_back(i);
         }
