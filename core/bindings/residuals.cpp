@@ -5,10 +5,26 @@
 #include "bindings.hpp"
 #include "serape/f_distribution.hpp"
 #include "serape/residual_test.hpp"
+#include "serape/score_products.hpp"
 
 namespace nb = nanobind;
 
 namespace serape {
+namespace {
+
+// Scores as rows of three numbers: kind, column and value.
+std::vector<ColumnScore> scores_from(std::span<const std::uint32_t> numbers) {
+    if (numbers.size() % 3 != 0) {
+        throw nb::value_error("a score is three numbers");
+    }
+    std::vector<ColumnScore> scores;
+    for (std::size_t k = 0; k < numbers.size(); k += 3) {
+        scores.push_back({static_cast<ColumnScore::Kind>(numbers[k]), numbers[k + 1], numbers[k + 2]});
+    }
+    return scores;
+}
+
+}  // namespace
 
 void bind_residuals(nb::module_& m) {
     m.def("f_log_sf", &f_log_sf, nb::arg("explained"), nb::arg("unexplained"), nb::arg("more"), nb::arg("rest"),
@@ -34,6 +50,7 @@ void bind_residuals(nb::module_& m) {
             nb::arg("table"), nb::arg("numbers"), nb::arg("curved"), nb::arg("weights"), nb::arg("frequencies"),
             nb::keep_alive<1, 2>())
         .def_prop_ro("nbytes", &ResidualTest::bytes, "Bytes held by the scores.")
+        .def_prop_ro("effective_rows", &ResidualTest::effective_rows, "Rows; with weights, what they add up to.")
         .def(
             "set_values",
             [](ResidualTest& test, std::uint32_t column, const Array<double>& values) {
@@ -84,6 +101,43 @@ void bind_residuals(nb::module_& m) {
         .def("screen", &screened<ResidualTest>, nb::arg("target"), nb::arg("candidates"), nb::arg("given"),
              nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
              "Statistic, dof and reliability of many candidates given one set.")
+        .def(
+            "scores_of",
+            [](const ResidualTest& test, const Array<std::uint32_t>& columns, std::size_t degree, std::size_t threads,
+               const nb::object& poll) {
+                check(test, span(columns));
+                std::vector<std::uint32_t> numbers;
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(token, [&] {
+                    for (const ColumnScore& one :
+                         scores_of(test, span(columns), degree, std::clamp<std::size_t>(threads, 1, most_threads), token)) {
+                        numbers.insert(numbers.end(), {static_cast<std::uint32_t>(one.kind), one.column, one.value});
+                    }
+                });
+                return to_numpy(std::move(numbers));
+            },
+            nb::arg("columns"), nb::arg("degree"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            "The scores of columns, powers up to a degree, three numbers each: kind (0 score, 1 indicator of a common "
+            "value, 2 power, 3 level), column, and degree or level.")
+        .def(
+            "score_products",
+            [](const ResidualTest& test, const Array<std::uint32_t>& scores, std::size_t known, std::size_t threads,
+               const nb::object& poll) {
+                const std::vector<ColumnScore> asked = scores_from(span(scores));
+                if (known > asked.size()) {
+                    throw nb::value_error("more scores are known than there are");
+                }
+                check_scores(test, asked);
+                auto out = empty_numpy<double>(asked.size() * (asked.size() - known));
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(token, [&] {
+                    score_products(test, asked, known, std::clamp<std::size_t>(threads, 1, most_threads), token,
+                                   out.data());
+                });
+                return out;
+            },
+            nb::arg("scores"), nb::arg("known") = 0, nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            "The sums over the rows of the products of all scores with those after the first `known`, row by row.")
         .def(
             "effects",
             [](const ResidualTest& test, std::uint32_t target, const Array<std::uint32_t>& candidates,

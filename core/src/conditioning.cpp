@@ -111,7 +111,7 @@ Conditioning::Conditioning(const ResidualTest& test, std::span<const std::uint32
         }
         if (test.scores(z).values > 2) {
             numbers_.push_back(z);
-            polynomials_.emplace_back(test.polynomials(z));
+            polynomials_.emplace_back(test.polynomials(z, test.limits().max_degree));
         }
     }
     enrich(numbers_);

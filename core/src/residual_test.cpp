@@ -351,7 +351,7 @@ void ResidualTest::set_values(std::size_t column, std::span<const double> values
             scores[r] /= std::sqrt(squares);
         }
     }
-    polynomials_[column].clear();
+    polynomials_[column] = {};
     if (takes_part_[column] != 0) {
         feature_products_->clear();
     }
@@ -359,17 +359,28 @@ void ResidualTest::set_values(std::size_t column, std::span<const double> values
     bytes_ += made.columns.size() * sizeof(double);
 }
 
-std::span<const ResidualTest::Polynomial> ResidualTest::polynomials(std::size_t column) const {
-    const std::lock_guard lock(making_);
-    if (polynomials_[column].empty()) {
-        polynomials_[column] = made_polynomials(scores_[column]);
+std::span<const ResidualTest::Polynomial> ResidualTest::polynomials(std::size_t column, std::size_t degree) const {
+    Polynomials& kept = polynomials_[column];
+    degree = std::min(degree, limits_.max_degree);
+    {
+        const std::lock_guard lock(making_);
+        if (kept.degree >= degree) {
+            return std::span(kept.made).first(std::min(degree, kept.made.size()));
+        }
     }
-    return polynomials_[column];
+    const std::vector<Polynomial> made = made_polynomials(scores_[column], degree);
+    const std::lock_guard lock(making_);
+    kept.made.reserve(std::max<std::size_t>(limits_.max_degree, 1));  // what others look at stays where it is
+    for (std::size_t k = kept.made.size(); k < made.size(); ++k) {
+        kept.made.push_back(made[k]);
+    }
+    kept.degree = std::max(kept.degree, degree);
+    return std::span(kept.made).first(std::min(degree, kept.made.size()));
 }
 
 // By Stieltjes' recurrence. A number of few values has few of them, and one of which next to nothing is left by those
 // of lower degree is not made.
-std::vector<ResidualTest::Polynomial> ResidualTest::made_polynomials(const Scores& scores) const {
+std::vector<ResidualTest::Polynomial> ResidualTest::made_polynomials(const Scores& scores, std::size_t highest) const {
     std::vector<Polynomial> made(1);
     const double scale = std::sqrt(effective_rows_);
     std::vector<double> value(rows()), weight(rows()), last(rows()), before_last(rows(), 1.0);
@@ -380,7 +391,7 @@ std::vector<ResidualTest::Polynomial> ResidualTest::made_polynomials(const Score
     }
     last = hermite = value;
     double back = 1.0, leading = 1.0;  // of what is left of the Hermite polynomial
-    for (std::size_t degree = 2; degree <= limits_.max_degree && scores.values > degree; ++degree) {
+    for (std::size_t degree = 2; degree <= highest && scores.values > degree; ++degree) {
         double shift = 0.0, mean = 0.0, squares = 0.0, own = 0.0;
         for (std::size_t r = 0; r < rows(); ++r) {
             shift += weight[r] * value[r] * last[r] * last[r];

@@ -481,6 +481,10 @@ class ResidualTest:
     def nbytes(self) -> int:
         """Bytes held by the scores."""
 
+    @property
+    def effective_rows(self) -> float:
+        """Rows; with weights, what they add up to."""
+
     def set_values(self, column: int, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     def set_category(self, column: int) -> None: ...
@@ -497,6 +501,16 @@ class ResidualTest:
 
     def screen(self, target: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], given: Sequence[int], threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]:
         """Statistic, dof and reliability of many candidates given one set."""
+
+    def scores_of(self, columns: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], degree: int, threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """
+        The scores of columns, powers up to a degree, three numbers each: kind (0 score, 1 indicator of a common value, 2 power, 3 level), column, and degree or level.
+        """
+
+    def score_products(self, scores: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], known: int = 0, threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        The sums over the rows of the products of all scores with those after the first `known`, row by row.
+        """
 
     def effects(self, target: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], given: Sequence[int]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """

@@ -134,8 +134,9 @@ class ResidualTest {
         std::vector<std::uint16_t> indicator;  // by level, the number of its indicator; their count if it has none
     };
     const Scores& scores(std::size_t column) const { return scores_[column]; }
-    // By degree, from 1; made when they are first asked for. Several threads may ask.
-    std::span<const Polynomial> polynomials(std::size_t column) const;
+    // By degree, from 1 up to the one asked for, or as far as there are any; made when they are first asked for. Several
+    // threads may ask.
+    std::span<const Polynomial> polynomials(std::size_t column, std::size_t degree) const;
     std::span<const std::uint16_t> codes(std::size_t column) const { return scores_[column].codes; }
     const PackedTable& table() const { return table_; }
     const ResidualLimits& limits() const { return limits_; }
@@ -146,9 +147,14 @@ class ResidualTest {
     bool all_categorical(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given) const;
 
   private:
+    struct Polynomials {
+        std::vector<Polynomial> made;
+        std::size_t degree = 0;  // up to which they were asked for
+    };
+
     // Throws std::invalid_argument unless each takes part.
     void require(std::span<const std::uint32_t> asked) const;
-    std::vector<Polynomial> made_polynomials(const Scores& scores) const;
+    std::vector<Polynomial> made_polynomials(const Scores& scores, std::size_t highest) const;
 
     const PackedTable& table_;
     std::vector<std::uint8_t> numbers_;
@@ -164,7 +170,7 @@ class ResidualTest {
     std::vector<std::uint8_t> takes_part_;
     std::vector<double> quantiles_;  // by half rank
     mutable std::mutex making_;
-    mutable std::vector<std::vector<Polynomial>> polynomials_;
+    mutable std::vector<Polynomials> polynomials_;
     std::unique_ptr<FeatureProducts> feature_products_;
     std::size_t bytes_ = 0;
 };

@@ -62,13 +62,13 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterable, Sequence
 from functools import cached_property
-from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from serape import _core
 from serape.data.table import Table
+from serape.engines.scored import Scored
 from serape.independence.backends import SCREENS
 from serape.independence.base import IndependenceTest
 from serape.independence.contingency import other_statistic
@@ -87,14 +87,6 @@ CLEAR = math.log(1e-6)
 """The log p up to which the part shows dependence."""
 
 
-class _Scored(NamedTuple):
-    """What tests of one table share: the core's scores, and of which variables they are made."""
-
-    native: _core.ResidualTest
-    variables: set[int]
-    lock: Lock
-
-
 class Residuals(IndependenceTest):
     """Residuals of normal scores and indicators, given a rich basis of Z: for any mixture of columns."""
 
@@ -109,17 +101,8 @@ class Residuals(IndependenceTest):
         self.variables = table.names
         self._numbers = frozenset(table.continuous)
         self.rows: int = table.rows if table.weights is None else table.weights.rows
-        repeated = table.weights is not None and table.weights.kind == "frequency"
-        weights = np.empty(0) if table.weights is None else table.weights.scaled
-
-        def prepared() -> _Scored:
-            numbers = list(table.continuous)
-            return _Scored(
-                _core.ResidualTest(table.codes_alone, numbers, self.curved, weights, repeated), set(), Lock()
-            )
-
-        scored = table.memory.keep(type(self), prepared, 2 * 8 * table.rows * max(len(self._numbers), 1))
-        self._native, self._handed_over, self._lock = scored
+        self._scored = Scored.of(table, curved=self.curved)
+        self._native = self._scored.native
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.table,), {"_noted": self._noted}
@@ -248,16 +231,7 @@ class Residuals(IndependenceTest):
 
     def _hand_over(self, variables: Iterable[int]) -> None:
         """Let the core score some variables, each once."""
-        asked = set(map(int, variables))
-        if asked <= self._handed_over:
-            return
-        with self._lock:
-            for v in asked - self._handed_over:
-                if v in self._numbers:
-                    self._native.set_values(v, np.ascontiguousarray(self.table.numbers(v), np.float64))
-                else:
-                    self._native.set_category(v)
-                self._handed_over.add(v)
+        self._scored.make(self.table, variables)
 
 
 class MonotoneResiduals(Residuals):
