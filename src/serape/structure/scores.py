@@ -208,7 +208,7 @@ class PermutedScore(Score):
 class NativeScore(Score):
     """A score whose families are scored by the core."""
 
-    _native: _core.FamilyScore | _core.GaussianScore | _core.MixedScore
+    _native: _core.NetworkScore
 
     def local(self, child: int, parents: Sequence[int]) -> float:
         """Return the score of a child with its parents."""
