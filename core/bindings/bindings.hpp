@@ -8,6 +8,7 @@ namespace serape {
 void bind_table(nanobind::module_& m);
 void bind_screen_answers(nanobind::module_& m);
 void bind_subsets(nanobind::module_& m);
+void bind_block_score(nanobind::module_& m);
 void bind_contingency_test(nanobind::module_& m);
 void bind_counts(nanobind::module_& m);
 void bind_gaussian(nanobind::module_& m);

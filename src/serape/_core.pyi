@@ -363,6 +363,16 @@ class NetworkScore:
         The score of the family, the candidates that raise it by more than `least`, and the scores with them.
         """
 
+class BlockScore(NetworkScore):
+    """Scores of families whose columns are blocks of scores."""
+
+    def __init__(self, gram: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], begins: Sequence[int], rows: float, cost_of_product: float, cost_of_parent: float) -> None:
+        """Of the flattened Gram matrix of the scores of all columns."""
+
+    @property
+    def unit(self) -> float:
+        """All scores are multiples of it."""
+
 class GaussianScore(NetworkScore):
     """Scores of linear Gaussian families."""
 

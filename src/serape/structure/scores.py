@@ -247,7 +247,7 @@ class NativeScore(Score):
 class RoundedScore(NativeScore):
     """A score whose families the core rounds to multiples of a unit, so that equal ones are equal to the bit."""
 
-    _native: _core.GaussianScore | _core.MixedScore
+    _native: _core.GaussianScore | _core.MixedScore | _core.BlockScore
 
     @cached_property
     def rounding(self) -> float:
