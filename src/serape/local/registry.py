@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from serape.errors import InputTypeError, OptionError, shown
+from serape.local.boss_mb import boss_mb, boss_pc
 from serape.local.dos import dos, dos_pc
 from serape.local.fast_iamb import fast_iamb
 from serape.local.fbed import fbed
@@ -131,6 +132,7 @@ _ALL = (
     Algorithm("dos", dos, "both", DIVIDE, True, "Zeng, He, Xiang & Mao 2011", dof="adjusted",
               run_parents_children=dos_pc),
     Algorithm("hpc", hpc_mb, "both", _HYBRID, True, _MORAIS, dof="adjusted", run_parents_children=hpc),
+    Algorithm("boss-mb", boss_mb, "both", "score", True, "Andrews et al. 2023", run_parents_children=boss_pc),
     Algorithm("hpc-mb", hpc_mb, "blanket", _HYBRID, True, _MORAIS, dof="adjusted"),
 )  # fmt: skip
 ALGORITHMS = {algorithm.name: algorithm for algorithm in _ALL}

@@ -266,9 +266,22 @@ class Query:
             keep_separations=keep_separations,
             keep_associations=keep_associations,
             decide_on_part=self.asked.decide_on_part,
+            find_network=partial(self._network_around, threads=threads),
         )
         search.use_marginals(marginals or {})
         return search
+
+    def _network_around(
+        self, target: int, candidates: Positions, tick: Callable[[], None], *, threads: int
+    ) -> Mapping[int, frozenset[int]]:
+        """Return the network of the highest score around a target."""
+        from serape.structure.around import parents_around  # few algorithms ask for it
+
+        def watch(arcs: int, total: float) -> None:
+            del arcs, total
+            tick()
+
+        return parents_around(self.source, target, candidates, self.knowledge, threads=threads, watch=watch)
 
     def answer(self, search: Search, target: int) -> Answer:
         """Return the algorithm's answer about a target, in positions."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.arrays import Positions
 from serape.checks import check_alpha, check_max_conditioning, check_random_state
-from serape.errors import abbreviate
+from serape.errors import OptionError, abbreviate
 from serape.independence.base import IndependenceTest
 from serape.independence.dependent_pairs import KnownDependents
 from serape.independence.outcomes import Candidates, Outcome, Tally, as_positions
@@ -41,6 +41,10 @@ Value = TypeVar("Value")
 
 _TICK = 0.1  # seconds between two reports of progress
 _NO_STEPS: Mapping[int, Step[Any]] = {}
+
+
+FindNetwork = Callable[[int, Positions, Callable[[], None]], Mapping[int, frozenset[int]]]
+"""Finds the network of the highest score around a target, among its candidates; calls now and then."""
 
 
 class NeedsOtherTarget(Exception):  # noqa: N818 (a signal, not an error)
@@ -104,6 +108,7 @@ class SearchState(WhatIsKept):
         keep_separations: bool = True,
         keep_associations: bool = True,
         decide_on_part: bool = True,
+        find_network: FindNetwork | None = None,
     ) -> None:
         check_alpha(alpha, setting("alpha"))
         check_max_conditioning(max_conditioning)
@@ -138,6 +143,7 @@ class SearchState(WhatIsKept):
         self._members_tested = MembersTested(-1, ())  # of the latest step
         self._budget = budget
         self._decide_on_part = decide_on_part
+        self._find_network = find_network
         self._marginals: Mapping[int, ScreenResult] = {}
         weighs = fdr is None and not stepwise  # otherwise the rate knows the weakest associations, or none is asked for
         self._recorder = Recorder(len(test.variables), subject, self.log_alpha, enabled=evidence, weighs=weighs)
@@ -391,6 +397,16 @@ class SearchState(WhatIsKept):
         for x in sorted(self._kept(target)):
             built.add(x)
         return built
+
+    def parents_by_score(self, target: int) -> Mapping[int, frozenset[int]]:
+        """Return the parents of the target, and of the variables around it, in a network of the highest score."""
+        if self._find_network is None:
+            raise OptionError("this search has no score; ask it through serape.markov_blanket")
+        return self._find_network(int(target), self.candidates(target), self._tick)
+
+    def gathers_evidence(self, target: int) -> bool:
+        """Return whether tests about a target are kept as evidence."""
+        return self._recorder.keeps(int(target), self._record)
 
     def members_so_far(self, target: int) -> tuple[int, ...]:
         """Return the members of the set being built for a target."""

@@ -30,8 +30,8 @@ See docs/papers.md: Andrews et al. 2019.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,20 +62,19 @@ class Blocks:
     rows: float
 
     @classmethod
-    def of(cls, table: Table, threads: int = 1) -> Blocks:
-        """Return the blocks of a table, made once and kept with it."""
+    def of(cls, table: Table, columns: Sequence[int] | None = None, threads: int = 1) -> Blocks:
+        """Return the blocks of some columns of a table (by default of all), made once and kept with it."""
+        among = tuple(sorted(table.searched if columns is None else columns))
 
         def made() -> Blocks:
-            return cls.made_of(CoreRows(table), table, threads)
+            return cls.made_of(CoreRows(table), [k for k in among if k not in table.identifiers], table, threads)
 
-        columns = len(table.names)
-        return table.memory.keep(cls, made, 8 * (2 * columns) ** 2)
+        return table.memory.keep((cls, among), made, lambda blocks: blocks.correlations.nbytes)
 
     @classmethod
-    def made_of(cls, rows: ScoredRows, table: Table, threads: int) -> Blocks:
-        """Return the blocks of columns, of rows that give their products."""
-        searched = [k for k in table.searched if k not in table.identifiers]
-        every = rows.scores_of(searched, DEGREE, threads, None)
+    def made_of(cls, rows: ScoredRows, columns: Sequence[int], table: Table, threads: int) -> Blocks:
+        """Return the blocks of columns, of rows that give their products; other columns have no scores."""
+        every = rows.scores_of(columns, DEGREE, threads, None)
         is_further = np.isin(every[:, 0], _FURTHER)
         first = every[~is_further]
         of_first = rows.products(first, 0, threads, None) / rows.rows
@@ -147,11 +146,13 @@ class BlockScore(RoundedScore):
     name = "block-ebic"
     _native: _core.BlockScore
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, columns: Sequence[int] | None = None, threads: int = 1) -> None:
+        """Make the score of a table; of some columns alone if they are given, the others being as constants."""
         self.table = table
         self.variables = table.names
-        check_complete(table, f"score {self.name!r}", table.searched)
-        blocks = self.blocks
+        check_complete(table, f"score {self.name!r}", table.searched if columns is None else columns)
+        self.blocks = blocks = Blocks.of(table, columns, threads)
+        """The scores of each column, and their correlations."""
         self._native = _core.BlockScore(
             blocks.correlations.ravel(),
             blocks.begins.tolist(),
@@ -166,7 +167,41 @@ class BlockScore(RoundedScore):
         del equivalent_sample_size
         return cls(table)
 
-    @cached_property
-    def blocks(self) -> Blocks:
-        """The scores of each column, and their correlations."""
-        return Blocks.of(self.table)
+    @classmethod
+    def among(cls, table: Table, columns: Sequence[int], threads: int = 1) -> BlockScore:
+        """Return the score of some columns, made once and kept with the table."""
+        return table.memory.keep((cls, tuple(columns)), lambda: cls(table, columns, threads))
+
+
+def nearest(table: Table, target: int, candidates: Positions, few: int, most: int, threads: int = 1) -> set[int]:
+    """Return the target, the `few` candidates nearest to it, and those nearest to these: at most so many columns.
+
+    A candidate is near if it raises the score as a single parent, the more the nearer. Of each of the few, as many
+    are taken as there is room for.
+    """
+    check_complete(table, f"score {BlockScore.name!r}", [target, *candidates.tolist()])
+    rows = CoreRows(table)
+    among = np.unique([target, *candidates.tolist()]).astype(np.uint32)
+    among = among[~np.isin(among, list(table.identifiers))]
+    scores = rows.scores_of(among.tolist(), 3, threads, None)
+
+    def strength(centre: int) -> Floats:
+        """Return by column of `among` the largest squared correlation of a score of it and one of a column."""
+        own = scores[:, 1] == centre
+        products = rows.products(np.concatenate([scores[~own], scores[own]]), int((~own).sum()), threads, None)
+        shares = np.zeros(len(table.names))
+        np.maximum.at(shares, scores[~own][:, 1], (products[: (~own).sum()] / rows.rows).__pow__(2).max(1))
+        return shares[among]
+
+    found = {target}
+    least = (math.log(rows.rows) + 2.0 * math.log(len(among))) / rows.rows
+    of_target = strength(target)
+    order = np.argsort(-of_target, kind="stable")
+    first = [int(among[k]) for k in order[:few] if of_target[k] > least]
+    found.update(first)
+    room = (most - len(found)) // max(len(first), 1)
+    for centre in first:
+        shares = strength(centre)
+        near = [int(among[k]) for k in np.argsort(-shares, kind="stable")[: room + len(found)] if shares[k] > least]
+        found.update([x for x in near if x not in found][:room])
+    return found
