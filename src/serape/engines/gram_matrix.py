@@ -2,9 +2,10 @@
 
 A column is a *block* of scores. A number has the normal scores of its ranks (Blom's; equal values have their mean
 rank), an indicator of a value that more than a tenth of the rows share, and polynomials of its scores that are
-orthonormal over the rows. A category has indicators of its levels but the most frequent one; levels of fewer than 5 rows,
-and those after the 64 most frequent ones, join that one. Every score is centred and has mean square 1, so the matrix is
-one of correlations. Weights multiply what is summed over rows, as in the test of residuals, whose scores these are.
+orthonormal over the rows. A category has indicators of its levels but the most frequent one; levels of fewer than 5
+rows, and those after the 64 most frequent ones, join that one. Every score is centred and has mean square 1, so the
+matrix is one of correlations. Weights multiply what is summed over rows, as in the test of residuals, whose scores
+these are.
 
 A constant column, an identifier, and a number of which fewer than 5 rows differ from its most frequent value, have no
 scores.
@@ -187,7 +188,7 @@ class _Known(NamedTuple):
         if not new:
             return self
         scored = [k for k in new if k not in without]
-        found = rows.scores_of(scored, degree, threads, poll)
+        found = rows.scores_of(scored, degree, threads, poll) if scored else np.empty((0, 3), np.uint32)
         of_column = self.of_column | {k: (degree, found[found[:, 1] == k]) for k in new}
         wanted = np.concatenate([of_column[k][1] for k in [*some, *(k for k in of_column if k not in set(some))]])
         listed: list[tuple[int, int, int]] = [(a, b, c) for a, b, c in wanted.tolist()]
@@ -196,7 +197,8 @@ class _Known(NamedTuple):
         every = np.array([*self.place, *fresh], np.uint32).reshape(-1, 3)
         matrix = np.empty((len(every), len(every)))
         matrix[:known, :known] = self.matrix
-        matrix[:, known:] = rows.products(every, known, threads, poll) / rows.rows
+        if fresh:
+            matrix[:, known:] = rows.products(every, known, threads, poll) / rows.rows
         matrix[known:, :known] = matrix[:known, known:].T
         at = {one: k for k, one in enumerate([*self.place, *fresh])}
         matrix = _at(matrix, [at[one] for one in listed])
