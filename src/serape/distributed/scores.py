@@ -103,6 +103,6 @@ class ClusterRows:
         engine.expect([(k, (), ()) for k in unknown])
         for k in unknown:
             cells = engine.counts(k, ()).cells
-            rows = np.bincount(cells[:, 1], cells[:, 3].astype(np.float64), self.table.levels(k))
+            rows = np.asarray(np.bincount(cells[:, 1], cells[:, 3], self.table.levels(k)), np.float64)
             levels = _core.indicated_levels(rows)
             self._indicators[k] = Indicators(levels, rows[levels] / self.table.rows)
