@@ -57,7 +57,9 @@ def of_category(codes: NDArray[Any], weights: Matrix) -> list[Matrix]:
     return [standard((code == k).astype(float), weights) for k in order]
 
 
-def gram_matrix(columns: Sequence[NDArray[Any]], degree: int, weights: Matrix | None = None) -> tuple[Matrix, list[int]]:
+def gram_matrix(
+    columns: Sequence[NDArray[Any]], degree: int, weights: Matrix | None = None
+) -> tuple[Matrix, list[int]]:
     """Return the correlations of all scores, and how many scores each column has; numbers are columns of floats."""
     w = np.ones(len(columns[0])) if weights is None else weights
     blocks = [of_number(c, degree, w) if c.dtype.kind == "f" else of_category(c, w) for c in columns]

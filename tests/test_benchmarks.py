@@ -55,6 +55,7 @@ PARTS = (
     "kernels scores",
     "kernels pairs",
     "kernels correlations",
+    "kernels gram",
     "kernels incremental",
     "kernels divide",
     "kernels calls",

@@ -22,6 +22,7 @@ from serape.data.resampling import Resampler
 from serape.engines.gpu import choice
 from serape.engines.gpu.pairs import DevicePairs, DeviceRules
 from serape.engines.gpu.planes import DevicePlanes
+from serape.engines.gram_matrix import CoreRows
 from serape.files import atomic_write
 from serape.independence import G2, TESTS, X2, ContingencyTest
 from serape.independence.dependent_pairs import DependentBlocks, find_dependent_pairs
@@ -76,6 +77,7 @@ __all__ = [
     "edges_of_class",
     "find_many",
     "fits",
+    "gram_phases",
     "graphs_to_check",
     "hpc",
     "hpc_superset",
@@ -277,3 +279,26 @@ def network_by_perfect_score(
     )
     near = {k: {order.index(x) for x in skeleton.graph.neighbors(name)} for k, name in enumerate(order)}
     return chosen.search(score, near, **options).to_networkx(order), skeleton.tests
+
+
+class GramPhases(NamedTuple):
+    """Seconds that a Gram matrix takes, by what is made."""
+
+    scores: int
+    ranks: float
+    polynomials: float
+    products: float
+
+
+def gram_phases(table: serape.Table, degree: int, now: Callable[[], float]) -> GramPhases:
+    """Make the sums of products of the scores of a table, and tell how long each phase takes."""
+    columns = range(len(table.names))
+    times = [now()]
+    rows = CoreRows(table)
+    rows.scored.make(table, columns)
+    times.append(now())
+    scores = rows.scores_of(columns, degree, 1, None)
+    times.append(now())
+    rows.products(scores, 0, 1, None)
+    times.append(now())
+    return GramPhases(len(scores), *np.diff(times).tolist())

@@ -2,7 +2,7 @@
 
 from benchmarks.common.command import Command, Part
 from benchmarks.common.data import add_thrombin
-from benchmarks.kernels import calls, counting, searches, startup, strategies
+from benchmarks.kernels import calls, counting, gram, searches, startup, strategies
 
 COMMAND = Command(
     {
@@ -12,6 +12,7 @@ COMMAND = Command(
         "scores": Part(counting.scores),
         "pairs": Part(counting.pairs, counting.pairs_options),
         "correlations": Part(searches.correlations, searches.correlations_options),
+        "gram": Part(gram.run),
         "incremental": Part(searches.incremental, searches.incremental_options),
         "divide": Part(searches.divide, searches.divide_options),
         "calls": Part(calls.run, calls.options),

@@ -24,9 +24,80 @@ std::vector<ColumnScore> scores_from(std::span<const std::uint32_t> numbers) {
     return scores;
 }
 
+// The sums of products of scores, `known` of which are known with each other.
+template <class Sum>
+NumPy<double> sums_of_products(const Array<std::uint32_t>& numbers, std::size_t known, std::size_t threads,
+                               const nb::object& poll, const Sum& sum) {
+    const std::vector<ColumnScore> scores = scores_from(span(numbers));
+    if (known > scores.size()) {
+        throw nb::value_error("more scores are known than there are");
+    }
+    auto out = empty_numpy<double>(scores.size() * (scores.size() - known));
+    CancellationToken token = cancellation_token(poll);
+    run_interruptible(token, [&] {
+        sum(std::span<const ColumnScore>(scores), known, std::clamp<std::size_t>(threads, 1, most_threads), token,
+            out.data());
+    });
+    return out;
+}
+
+void bind_scored_part(nb::module_& m) {
+    nb::class_<ScoredPart>(m, "ScoredPart", "Some rows of a table, with scores that were made in all its rows.")
+        .def(nb::init<std::size_t>(), nb::arg("rows"))
+        .def(
+            "add_number",
+            [](ScoredPart& part, const Array<double>& scores, const Array<double>& common,
+               const Array<double>& polynomials) {
+                if (scores.size() != part.rows() || (common.size() != 0 && common.size() != part.rows()) ||
+                    polynomials.size() % 3 != 0) {
+                    throw nb::value_error("scores of a number, one a row, and polynomials of three numbers each");
+                }
+                std::vector<ResidualTest::Polynomial> made;
+                for (std::size_t k = 0; k < polynomials.size(); k += 3) {
+                    const double* const one = polynomials.data() + k;
+                    made.push_back({one[0], one[1], one[2], 1.0});
+                }
+                part.add_number(span(scores), span(common), std::move(made));
+            },
+            nb::arg("scores"), nb::arg("common"), nb::arg("polynomials"),
+            "Add a number: its scores and the indicator of a common value, or an empty array, of mean square 1 in all "
+            "rows; and the polynomials, as ResidualTest.polynomials.")
+        .def(
+            "add_category",
+            [](ScoredPart& part, const Array<std::uint16_t>& codes, std::size_t all_levels,
+               const std::vector<std::uint32_t>& levels, const std::vector<double>& shares) {
+                const auto below = [&](auto code) { return code < all_levels; };
+                if (codes.size() != part.rows() || shares.size() != levels.size() || all_levels > max_levels ||
+                    !std::all_of(codes.data(), codes.data() + codes.size(), below) ||
+                    !std::all_of(levels.begin(), levels.end(), below)) {
+                    throw nb::value_error("codes of a category, one a row, levels with indicators, and their shares");
+                }
+                part.add_category(span(codes), all_levels, levels, shares);
+            },
+            nb::arg("codes"), nb::arg("all_levels"), nb::arg("levels"), nb::arg("shares"),
+            "Add a category: the levels that have indicators, and their shares of all rows.")
+        .def(
+            "score_products",
+            [](const ScoredPart& part, const Array<std::uint32_t>& scores, std::size_t known, std::size_t threads,
+               const nb::object& poll) {
+                return sums_of_products(scores, known, threads, poll,
+                                        [&](auto&&... asked) { part.products(asked...); });
+            },
+            nb::arg("scores"), nb::arg("known") = 0, nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            "As ResidualTest.score_products. Columns are numbered in the order in which they were added.");
+}
+
 }  // namespace
 
 void bind_residuals(nb::module_& m) {
+    bind_scored_part(m);
+    m.def(
+        "indicated_levels",
+        [](const Array<double>& rows) {
+            const ResidualLimits limits;
+            return to_numpy(indicated_levels(span(rows), limits.max_levels, limits.min_level_rows));
+        },
+        nb::arg("rows"), "The levels of a category that have indicators, by the rows of each level.");
     m.def("f_log_sf", &f_log_sf, nb::arg("explained"), nb::arg("unexplained"), nb::arg("more"), nb::arg("rest"),
           "Log p of the F test from sums of squares and their degrees of freedom.");
     m.def("normal_quantile", &normal_quantile, nb::arg("p"));
@@ -109,8 +180,8 @@ void bind_residuals(nb::module_& m) {
                 std::vector<std::uint32_t> numbers;
                 CancellationToken token = cancellation_token(poll);
                 run_interruptible(token, [&] {
-                    for (const ColumnScore& one :
-                         scores_of(test, span(columns), degree, std::clamp<std::size_t>(threads, 1, most_threads), token)) {
+                    for (const ColumnScore& one : scores_of(test, span(columns), degree,
+                                                            std::clamp<std::size_t>(threads, 1, most_threads), token)) {
                         numbers.insert(numbers.end(), {static_cast<std::uint32_t>(one.kind), one.column, one.value});
                     }
                 });
@@ -119,22 +190,60 @@ void bind_residuals(nb::module_& m) {
             nb::arg("columns"), nb::arg("degree"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
             "The scores of columns, powers up to a degree, three numbers each: kind (0 score, 1 indicator of a common "
             "value, 2 power, 3 level), column, and degree or level.")
+        .def_prop_ro(
+            "root_weights",
+            [](const nb::handle self) {
+                const auto& test = nb::cast<const ResidualTest&>(self);
+                return view(std::span(test.root_weights(), test.rows()), self);
+            },
+            "By row, the root of its weight.")
+        .def(
+            "scores",
+            [](const nb::handle self, std::uint32_t column) {
+                const auto& test = nb::cast<const ResidualTest&>(self);
+                check(test, column);
+                const std::span<const double> all(test.scores(column).columns);
+                const auto part = [&](std::size_t k) {
+                    const std::size_t begin = std::min(k * test.stride(), all.size());
+                    return view(all.subspan(begin, std::min(test.rows(), all.size() - begin)), self);
+                };
+                return std::make_tuple(part(0), part(1));
+            },
+            nb::arg("column"),
+            "The scores of a number, and the indicator of a common value, empty if there is none; of length 1, times "
+            "the root of weights.")
+        .def(
+            "polynomials",
+            [](const ResidualTest& test, std::uint32_t column, std::size_t degree) {
+                check(test, column);
+                if (test.scores(column).columns.empty()) {
+                    throw nb::value_error("a number whose values are set");
+                }
+                std::vector<double> numbers;
+                for (const ResidualTest::Polynomial& one : test.polynomials(column, degree)) {
+                    numbers.insert(numbers.end(), {one.shift, one.back, one.scale});
+                }
+                return to_numpy(std::move(numbers));
+            },
+            nb::arg("column"), nb::arg("degree"),
+            "The polynomials of a number by degree, from 1, three numbers each: of the scores less the first, times "
+            "the "
+            "polynomial before, less the second times the one before that, all times the third.")
+        .def(
+            "indicators",
+            [](const ResidualTest& test, std::uint32_t column) {
+                check(test, column);
+                ScoreSource source = score_source(test, column, 1);
+                return std::make_tuple(to_numpy(std::vector<std::uint32_t>(source.levels.begin(), source.levels.end())),
+                                       to_numpy(std::move(source.shares)));
+            },
+            nb::arg("column"), "The levels of a category that have indicators, and their shares of the rows.")
         .def(
             "score_products",
             [](const ResidualTest& test, const Array<std::uint32_t>& scores, std::size_t known, std::size_t threads,
                const nb::object& poll) {
-                const std::vector<ColumnScore> asked = scores_from(span(scores));
-                if (known > asked.size()) {
-                    throw nb::value_error("more scores are known than there are");
-                }
-                check_scores(test, asked);
-                auto out = empty_numpy<double>(asked.size() * (asked.size() - known));
-                CancellationToken token = cancellation_token(poll);
-                run_interruptible(token, [&] {
-                    score_products(test, asked, known, std::clamp<std::size_t>(threads, 1, most_threads), token,
-                                   out.data());
-                });
-                return out;
+                return sums_of_products(scores, known, threads, poll,
+                                        [&](auto&&... asked) { score_products(test, asked...); });
             },
             nb::arg("scores"), nb::arg("known") = 0, nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
             "The sums over the rows of the products of all scores with those after the first `known`, row by row.")

@@ -52,9 +52,13 @@ std::vector<std::uint32_t> indicated_levels(const ResidualTest& test, std::span<
     for (std::size_t r = 0; r < test.rows(); ++r) {
         rows[codes[r]] += test.root_weight(r) * test.root_weight(r);
     }
+    return indicated_levels(rows, max_levels, min_rows);
+}
+
+std::vector<std::uint32_t> indicated_levels(std::span<const double> rows, std::size_t max_levels, double min_rows) {
     std::vector<std::uint32_t> order;
     std::size_t present = 0;
-    for (std::uint32_t level = 0; level < levels; ++level) {
+    for (std::uint32_t level = 0; level < rows.size(); ++level) {
         present += rows[level] > 0.0;
         if (rows[level] > 0.0 && rows[level] >= min_rows * (1.0 - 1e-9)) {
             order.push_back(level);

@@ -10,19 +10,19 @@
 namespace serape {
 namespace {
 
-constexpr std::size_t tile_scores = 256;          // of either side: their panels and sums stay in the cache
+constexpr std::size_t tile_scores = 256;              // of either side: their panels and sums stay in the cache
 constexpr std::size_t range_rows = 128 * panel_rows;  // whose sums are added up before they join the others
-constexpr std::size_t strip = 16;                 // scores of either side whose panels stay in the nearest cache
+constexpr std::size_t strip = 16;                     // scores of either side whose panels stay in the nearest cache
 
 // Some scores, and how they are made: columns one after another, each with its scores.
 struct ScoreGroup {
     struct Member {
         const ScoreSource* source;
-        std::size_t highest = 1;                 // degree
-        std::vector<std::size_t> of_degree;      // by degree, its place in the panel; none is `nowhere`
-        std::size_t common;                      // its place
-        std::vector<std::size_t> of_indicator;   // by indicator, its place
-        std::vector<double> with, without;       // by indicator, the score of a row with the level and of others
+        std::size_t highest = 1;                // degree
+        std::vector<std::size_t> of_degree;     // by degree, its place in the panel; none is `nowhere`
+        std::size_t common;                     // its place
+        std::vector<std::size_t> of_indicator;  // by indicator, its place
+        std::vector<double> with, without;      // by indicator, the score of a row with the level and of others
     };
     std::size_t begin, end;  // in the list of scores
     std::vector<Member> members;
@@ -32,7 +32,7 @@ struct ScoreGroup {
 constexpr std::size_t nowhere = ~std::size_t{0};
 
 ScoreGroup grouped(std::span<const ScoreSource> sources, std::span<const ColumnScore> scores, std::size_t begin,
-              std::size_t end) {
+                   std::size_t end) {
     ScoreGroup made{begin, end, {}};
     std::unordered_map<std::uint32_t, std::size_t> member_of;
     for (std::size_t k = begin; k < end; ++k) {
@@ -41,8 +41,13 @@ ScoreGroup grouped(std::span<const ScoreSource> sources, std::span<const ColumnS
         if (is_new) {
             const ScoreSource& source = sources[score.column];
             const std::size_t levels = source.levels.size();
-            made.members.push_back({&source, 1, std::vector(source.polynomials.size() + 1, nowhere), nowhere,
-                                    std::vector(levels, nowhere), {}, {}});
+            made.members.push_back({&source,
+                                    1,
+                                    std::vector(source.polynomials.size() + 1, nowhere),
+                                    nowhere,
+                                    std::vector(levels, nowhere),
+                                    {},
+                                    {}});
             for (const double share : source.shares) {
                 const double scale = 1.0 / std::sqrt(share * (1.0 - share));
                 made.members.back().with.push_back((1.0 - share) * scale);
@@ -64,6 +69,17 @@ ScoreGroup grouped(std::span<const ScoreSource> sources, std::span<const ColumnS
         }
     }
     return made;
+}
+
+bool has(const ScoreSource& source, const ColumnScore& score) {
+    switch (score.kind) {
+        case ColumnScore::Kind::score: return source.scores != nullptr;
+        case ColumnScore::Kind::common: return source.common != nullptr;
+        case ColumnScore::Kind::power: return score.value >= 2 && score.value <= source.polynomials.size();
+        case ColumnScore::Kind::level:
+            return score.value < source.indicator.size() && source.indicator[score.value] < source.levels.size();
+    }
+    return false;
 }
 
 // The scores of a group in the block of rows that begins here.
@@ -182,9 +198,8 @@ std::vector<ColumnScore> scores_of(const ResidualTest& test, std::uint32_t colum
 std::vector<ColumnScore> scores_of(const ResidualTest& test, std::span<const std::uint32_t> columns, std::size_t degree,
                                    std::size_t threads, CancellationToken& token) {
     std::vector<std::vector<ColumnScore>> by_column(columns.size());
-    parallel_for(columns.size(), 1, threads, token, [&](std::size_t k, std::size_t, std::size_t) {
-        by_column[k] = scores_of(test, columns[k], degree);
-    });
+    parallel_for(columns.size(), 1, threads, token,
+                 [&](std::size_t k, std::size_t, std::size_t) { by_column[k] = scores_of(test, columns[k], degree); });
     std::vector<ColumnScore> found;
     for (const auto& own : by_column) {
         found.insert(found.end(), own.begin(), own.end());
@@ -192,22 +207,12 @@ std::vector<ColumnScore> scores_of(const ResidualTest& test, std::span<const std
     return found;
 }
 
-void check_scores(const ResidualTest& test, std::span<const ColumnScore> scores) {
-    for (const ColumnScore& score : scores) {
-        if (score.column >= test.columns()) {
-            throw std::invalid_argument("scores of columns");
-        }
-        const std::vector<ColumnScore> found = scores_of(test, score.column, score.value);
-        if (std::none_of(found.begin(), found.end(),
-                         [&](const auto& one) { return one.kind == score.kind && one.value == score.value; })) {
-            throw std::invalid_argument("scores that a column has");
-        }
-    }
-}
-
 ScoreSource score_source(const ResidualTest& test, std::uint32_t column, std::size_t degree) {
     const ResidualTest::Scores& scores = test.scores(column);
     ScoreSource made;
+    if (scores.columns.empty() && scores.codes.empty()) {
+        return made;  // it takes no part
+    }
     if (test.number(column)) {
         made.scores = scores.columns.data();
         made.common = scores.width > 1 ? scores.columns.data() + test.stride() : nullptr;
@@ -229,9 +234,13 @@ ScoreSource score_source(const ResidualTest& test, std::uint32_t column, std::si
 
 void score_products(const ScoredRows& rows, std::span<const ScoreSource> sources, std::span<const ColumnScore> scores,
                     std::size_t known, std::size_t threads, CancellationToken& token, double* out) {
+    if (std::any_of(scores.begin(), scores.end(), [&](const auto& score) {
+            return score.column >= sources.size() || !has(sources[score.column], score);
+        })) {
+        throw std::invalid_argument("scores that their columns have");
+    }
     const std::size_t fresh = scores.size() - known;
     std::vector<ScoreGroup> groups;
-    std::size_t known_groups = 0;
     const auto divide = [&](std::size_t first, std::size_t last) {
         const std::size_t count = (last - first + tile_scores - 1) / tile_scores;
         for (std::size_t k = 0; k < count; ++k) {
@@ -240,7 +249,7 @@ void score_products(const ScoredRows& rows, std::span<const ScoreSource> sources
         }
         return count;
     };
-    known_groups = divide(0, known);
+    const std::size_t known_groups = divide(0, known);
     divide(known, scores.size());
     std::vector<Tile> tiles;
     for (std::size_t b = known_groups; b < groups.size(); ++b) {
@@ -288,6 +297,9 @@ void score_products(const ResidualTest& test, std::span<const ColumnScore> score
     std::unordered_map<std::uint32_t, std::uint32_t> place;
     std::vector<std::size_t> degree;
     for (ColumnScore& score : of_sources) {
+        if (score.column >= test.columns()) {
+            throw std::invalid_argument("scores of columns");
+        }
         score.column = place.try_emplace(score.column, static_cast<std::uint32_t>(place.size())).first->second;
         degree.resize(place.size(), 1);
         if (score.kind == ColumnScore::Kind::power) {
@@ -301,6 +313,56 @@ void score_products(const ResidualTest& test, std::span<const ColumnScore> score
     const ScoredRows rows{test.stride(), test.root_weights(), test.inverse_root_weights(),
                           std::sqrt(test.effective_rows())};
     score_products(rows, sources, of_sources, known, threads, token, out);
+}
+
+ScoredPart::ScoredPart(std::size_t rows)
+    : rows_(rows), stride_((rows + panel_rows - 1) / panel_rows * panel_rows), ones_(stride_, 0.0) {
+    std::fill_n(ones_.begin(), rows, 1.0);
+}
+
+void ScoredPart::add_number(std::span<const double> scores, std::span<const double> common,
+                            std::vector<ResidualTest::Polynomial> polynomials) {
+    Column& made = columns_.emplace_back();
+    made.polynomials = std::move(polynomials);
+    made.scores.assign(scores.begin(), scores.end());
+    made.scores.resize(stride_, 0.0);
+    if (!common.empty()) {
+        made.common.assign(common.begin(), common.end());
+        made.common.resize(stride_, 0.0);
+    }
+}
+
+void ScoredPart::add_category(std::span<const std::uint16_t> codes, std::size_t all_levels,
+                              std::vector<std::uint32_t> levels, std::vector<double> shares) {
+    Column& made = columns_.emplace_back();
+    made.codes.assign(codes.begin(), codes.end());
+    made.codes.resize(stride_, 0);
+    made.indicator.assign(all_levels, static_cast<std::uint16_t>(levels.size()));
+    for (std::size_t k = 0; k < levels.size(); ++k) {
+        made.indicator.at(levels[k]) = static_cast<std::uint16_t>(k);
+    }
+    made.levels = std::move(levels);
+    made.shares = std::move(shares);
+}
+
+void ScoredPart::products(std::span<const ColumnScore> scores, std::size_t known, std::size_t threads,
+                          CancellationToken& token, double* out) const {
+    std::vector<ScoreSource> sources;
+    for (const Column& column : columns_) {
+        ScoreSource& source = sources.emplace_back();
+        if (column.codes.empty()) {
+            source.scores = column.scores.data();
+            source.common = column.common.empty() ? nullptr : column.common.data();
+            source.polynomials = column.polynomials;
+        } else {
+            source.codes = column.codes.data();
+            source.levels = column.levels;
+            source.indicator = column.indicator;
+            source.shares = column.shares;
+        }
+    }
+    const ScoredRows rows{stride_, ones_.data(), ones_.data(), 1.0};
+    score_products(rows, sources, scores, known, threads, token, out);
 }
 
 }  // namespace serape

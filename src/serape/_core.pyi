@@ -480,6 +480,31 @@ class PairBlocks:
         Whether all are here (no more than `most`), by target the begin of its partners, the partners, their statistics and dof.
         """
 
+class ScoredPart:
+    """Some rows of a table, with scores that were made in all its rows."""
+
+    def __init__(self, rows: int) -> None: ...
+
+    def add_number(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], common: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], polynomials: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Add a number: its scores and the indicator of a common value, or an empty array, of mean square 1 in all rows; and the polynomials, as ResidualTest.polynomials.
+        """
+
+    def add_category(self, codes: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], all_levels: int, levels: Sequence[int], shares: Sequence[float]) -> None:
+        """
+        Add a category: the levels that have indicators, and their shares of all rows.
+        """
+
+    def score_products(self, scores: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], known: int = 0, threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        As ResidualTest.score_products. Columns are numbered in the order in which they were added.
+        """
+
+def indicated_levels(rows: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+    """
+    The levels of a category that have indicators, by the rows of each level.
+    """
+
 def f_log_sf(explained: float, unexplained: float, more: float, rest: float) -> float:
     """Log p of the F test from sums of squares and their degrees of freedom."""
 
@@ -518,6 +543,25 @@ class ResidualTest:
     def scores_of(self, columns: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], degree: int, threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
         """
         The scores of columns, powers up to a degree, three numbers each: kind (0 score, 1 indicator of a common value, 2 power, 3 level), column, and degree or level.
+        """
+
+    @property
+    def root_weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
+        """By row, the root of its weight."""
+
+    def scores(self, column: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]]:
+        """
+        The scores of a number, and the indicator of a common value, empty if there is none; of length 1, times the root of weights.
+        """
+
+    def polynomials(self, column: int, degree: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        The polynomials of a number by degree, from 1, three numbers each: of the scores less the first, times the polynomial before, less the second times the one before that, all times the third.
+        """
+
+    def indicators(self, column: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        The levels of a category that have indicators, and their shares of the rows.
         """
 
     def score_products(self, scores: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], known: int = 0, threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:

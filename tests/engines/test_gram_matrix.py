@@ -44,9 +44,8 @@ NUMBERS = ["line", "zeros", "two_zeros", "tied", "three", "two", "constant", "ne
 
 
 def table_of(frame: pd.DataFrame, **settings: Any) -> serape.Table:
-    numbers = {name: "continuous" for name in NUMBERS if name in frame}
-    texts = {name: "categorical" for name in frame if name not in NUMBERS and name != "w"}
-    return serape.Table(frame, kinds=numbers | texts, **settings)
+    kinds = {str(name): "continuous" if name in NUMBERS else "categorical" for name in frame}
+    return serape.Table(frame, kinds=kinds, **settings)
 
 
 def check(found: GramMatrix, frame: pd.DataFrame, degree: int, weights: Matrix | None = None) -> None:
@@ -74,7 +73,8 @@ def test_scores_say_what_they_are() -> None:
     assert of["three"] in {("score", "common value"), ("score", "power 2")}  # one less than its values
     assert of["two"] == ("score",)
     assert of["constant"] == of["nearly"] == of["one"] == ()
-    assert len(of["many"]) <= 63 and all(name.startswith("level") for name in of["many"])
+    assert len(of["many"]) <= 63
+    assert all(name.startswith("level") for name in of["many"])
     levels = np.array(table.column_levels(table.names.index("rare")))
     shown = {levels[int(name.split()[1])] for name in of["rare"]}
     assert shown == set(levels) - {frame["rare"].value_counts().index[0]}

@@ -60,6 +60,9 @@ struct ResidualLimits {
     double least_left = 1e-8;          // of a column's variance, below which nothing is left of it
 };
 
+// The levels of a category that have indicators, by the rows of each level: the frequent ones but the first of them.
+std::vector<std::uint32_t> indicated_levels(std::span<const double> rows, std::size_t max_levels, double min_rows);
+
 // ln Λ of the first question, the correlation of the residuals of two numbers' scores, and the number of products; NaN
 // if there is none.
 struct ResidualEffect {
@@ -134,8 +137,8 @@ class ResidualTest {
         std::vector<std::uint16_t> indicator;  // by level, the number of its indicator; their count if it has none
     };
     const Scores& scores(std::size_t column) const { return scores_[column]; }
-    // By degree, from 1 up to the one asked for, or as far as there are any; made when they are first asked for. Several
-    // threads may ask.
+    // By degree, from 1 up to the one asked for, or as far as there are any; made when they are first asked for.
+    // Several threads may ask.
     std::span<const Polynomial> polynomials(std::size_t column, std::size_t degree) const;
     std::span<const std::uint16_t> codes(std::size_t column) const { return scores_[column].codes; }
     const PackedTable& table() const { return table_; }

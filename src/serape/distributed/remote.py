@@ -13,6 +13,7 @@ from serape.distributed.cluster import is_wide
 from serape.distributed.engine import ClusterEngine
 from serape.distributed.fetched_rows import FetchedRows, FetchedSums
 from serape.distributed.fetched_test import ColumnTest, FetchedTest
+from serape.distributed.scores import ClusterRows
 from serape.distributed.table import ClusterTable
 from serape.independence.base import IndependenceTest
 from serape.independence.counted import CountedTest
@@ -51,3 +52,7 @@ class RemoteAnswers:
         """Return a score on the counts of the cluster."""
         self.table.check_categorical(f"score {kind!r}", self.table.searched)
         return CountedScore(ClusterEngine(self.table), kind, ess)
+
+    def scored_rows(self) -> ClusterRows:
+        """Return the rows with the scores of their columns, for Gram matrices."""
+        return ClusterRows(self.table)

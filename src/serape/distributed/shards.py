@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.arrays import Floats, Positions
 from serape.data.columns import Columns
 from serape.data.origins import Extent, Origin
 from serape.data.slicing import column_range
 from serape.data.table import Table
 from serape.distributed.encoding import ColumnEncoding, encoded_as
 from serape.engines.base import Gram
+from serape.engines.scored import Scored
 from serape.independence.answering import at_once
 from serape.independence.backends import Shape
 from serape.independence.registry import Recipe
@@ -275,6 +277,85 @@ def gram(
     x = np.column_stack([origins[c].measured(table.numbers(k)) for c, k in zip(columns, places, strict=True)])
     y = np.column_stack([origins[c].measured(shard.table.numbers(k)) for c, k in zip(others, own, strict=True)])
     return Gram(shard.table.rows, x.sum(axis=0), y.sum(axis=0), (y * y).sum(axis=0), x.T @ y)
+
+
+class Indicators(NamedTuple):
+    """The levels of a category that have indicators, and their shares of all rows."""
+
+    levels: Positions
+    shares: Floats
+
+
+class ScoredNumber(NamedTuple):
+    """The scores of a column of numbers in some rows, of mean square 1 in all rows."""
+
+    scores: Floats
+    common: Floats
+    """The indicator of a common value; empty if there is none."""
+    polynomials: Floats
+
+
+class ScoredNumbers(NamedTuple):
+    """Columns of numbers, scored in all rows."""
+
+    listed: dict[int, Positions]
+    """By column, its scores, as in a Gram matrix."""
+    by_part: list[dict[int, ScoredNumber]]
+
+
+def scored_numbers(columns: Sequence[int], degrees: Sequence[int], lent: Sequence[Sequence[Borrowed]]) -> ScoredNumbers:
+    """Score columns of numbers whose parts are borrowed, each up to a degree."""
+    parts = [joined_columns(own, columns) for own in lent]
+    ends = np.cumsum([part.rows for part in parts])
+    whole = joined_rows(parts)
+    scored = Scored(whole, curved=True)
+    scored.make(whole, range(len(columns)))
+    found = ScoredNumbers({}, [{} for _ in parts])
+    for k, (column, degree) in enumerate(zip(columns, degrees, strict=True)):
+        listed = scored.native.scores_of(np.array([k], np.uint32), degree).reshape(-1, 3)
+        listed[:, 1] = column
+        found.listed[column] = listed
+        polynomials = scored.native.polynomials(k, degree)
+        by_part = [np.split(one * np.sqrt(whole.rows), ends[:-1] if len(one) else [0] * (len(parts) - 1))
+                   for one in scored.native.scores(k)]  # fmt: skip
+        for own, scores, common in zip(found.by_part, *by_part, strict=True):
+            own[column] = ScoredNumber(scores, common, polynomials)
+    return found
+
+
+def listed_scores(scored: ScoredNumbers) -> dict[int, Positions]:
+    """Return, by column, its scores."""
+    return scored.listed
+
+
+def scores_of_part(scored: ScoredNumbers, part: int) -> dict[int, ScoredNumber]:
+    """Return the scores of the rows of a part."""
+    return scored.by_part[part]
+
+
+def score_products(
+    shard: Shard,
+    scores: Positions,
+    known: int,
+    categories: Mapping[int, Indicators],
+    numbers: Sequence[Mapping[int, ScoredNumber]],
+    *borrowed: Borrowed,
+) -> Floats:
+    """Return the sums, over the rows of the shard, of the products of all scores with those after the first `known`."""
+    table, places = _near(shard, borrowed, list(categories))
+    part = _core.ScoredPart(shard.table.rows)
+    columns = dict.fromkeys(scores[:, 1].tolist())
+    for own in numbers:
+        for column, scored in own.items():
+            if column in columns:
+                part.add_number(*scored)
+    for (levels, shares), k in zip(categories.values(), places, strict=True):
+        part.add_category(table.codes(k), table.levels(k), levels.tolist(), shares.tolist())
+    order = [*(k for own in numbers for k in own if k in columns), *categories]
+    at = {column: k for k, column in enumerate(order)}
+    local = scores.copy()
+    local[:, 1] = [at[k] for k in scores[:, 1].tolist()]
+    return part.score_products(local.ravel(), known).reshape(len(scores), len(scores) - known)
 
 
 class DistinctRows(NamedTuple):

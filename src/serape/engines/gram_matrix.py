@@ -1,10 +1,11 @@
 """The Gram matrix of the scores of a table's columns: what scores of networks and searches need of the rows.
 
-A column is a *block* of scores. A number has the normal scores of its ranks (Blom's; equal values have their mean rank),
-an indicator of a value that more than a tenth of the rows share, and polynomials of its scores that are orthonormal over
-the rows. A category has indicators of its levels but the most frequent one; levels of fewer than 5 rows, and those after
-the 64 most frequent ones, join that one. Every score is centred and has mean square 1, so the matrix is one of
-correlations. Weights multiply what is summed over rows, as in the test of residuals, whose scores these are.
+A column is a *block* of scores. A number has the normal scores of its ranks (Blom's; equal values have their mean
+rank), an indicator of a value that more than a tenth of the rows share, and polynomials of its scores that are
+orthonormal over the rows. A category has indicators of its levels but the most frequent one; levels of fewer than 5
+rows, and those after the 64 most frequent ones, join that one. Every score is centred and has mean square 1, so the
+matrix is one of correlations. Weights multiply what is summed over rows, as in the test of residuals, whose scores
+these are.
 
 A constant column, an identifier, and a number of which fewer than 5 rows differ from its most frequent value, have no
 scores.
@@ -19,7 +20,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,9 @@ from numpy.typing import NDArray
 from serape.arrays import Floats, Positions
 from serape.data.table import Table
 from serape.engines.scored import Scored
+from serape.errors import OptionError
+from serape.types import EngineName
+from serape.wording import setting
 
 Poll = Callable[[], object]
 KINDS = ("score", "common value", "power", "level")
@@ -112,21 +116,39 @@ def gram_matrix(
     columns: Sequence[int] | None = None,
     degree: int = 1,
     *,
+    engine: EngineName = "cpu",
     threads: int = 1,
     poll: Poll | None = None,
 ) -> GramMatrix:
     """Return the Gram matrix of the scores of columns (by position; all that are searched by default).
 
     `degree` is that of polynomials of numbers. What is made is kept with the table; other columns or a higher degree
-    later cost their own products. `threads` change nothing but the time.
+    later cost their own products. `threads` change nothing but the time. With `engine` "gpu" a GPU adds up the
+    products; "auto" means the core. The workers of a cluster add up those of a table there.
     """
     asked = tuple(map(int, table.searched if columns is None else columns))
-    rows = CoreRows(table)
+    rows = _rows_of(table, engine)
     known = table.memory.get(_Known.key(rows))
     found = (known or _Known.nothing()).with_columns(rows, asked, degree, table.identifiers, threads, poll)
     if found is not known:
         table.memory.put(_Known.key(rows), found, found.matrix.nbytes)
     return found.gram(asked, degree)
+
+
+def _rows_of(table: Table, engine: EngineName) -> ScoredRows:
+    """Return what adds up the products of a table."""
+    if table.remote is not None:
+        if engine == "gpu":
+            raise OptionError(f"{setting('engine', 'gpu')} cannot be used for a table on a cluster; leave it out")
+        return cast(ScoredRows, table.remote.scored_rows())
+    if engine == "gpu":
+        from serape.engines.gpu import choice
+        from serape.engines.gpu.scores import DeviceRows
+
+        device = choice.find_device()
+        if device.here:
+            return DeviceRows(device, table)
+    return CoreRows(table)
 
 
 class _Known(NamedTuple):
@@ -166,7 +188,7 @@ class _Known(NamedTuple):
         if not new:
             return self
         scored = [k for k in new if k not in without]
-        found = rows.scores_of(scored, degree, threads, poll)
+        found = rows.scores_of(scored, degree, threads, poll) if scored else np.empty((0, 3), np.uint32)
         of_column = self.of_column | {k: (degree, found[found[:, 1] == k]) for k in new}
         wanted = np.concatenate([of_column[k][1] for k in [*some, *(k for k in of_column if k not in set(some))]])
         listed: list[tuple[int, int, int]] = [(a, b, c) for a, b, c in wanted.tolist()]
@@ -175,7 +197,8 @@ class _Known(NamedTuple):
         every = np.array([*self.place, *fresh], np.uint32).reshape(-1, 3)
         matrix = np.empty((len(every), len(every)))
         matrix[:known, :known] = self.matrix
-        matrix[:, known:] = rows.products(every, known, threads, poll) / rows.rows
+        if fresh:
+            matrix[:, known:] = rows.products(every, known, threads, poll) / rows.rows
         matrix[known:, :known] = matrix[:known, known:].T
         at = {one: k for k, one in enumerate([*self.place, *fresh])}
         matrix = _at(matrix, [at[one] for one in listed])
@@ -184,7 +207,10 @@ class _Known(NamedTuple):
 
     def gram(self, columns: tuple[int, ...], degree: int) -> GramMatrix:
         """Return the matrix of columns whose scores are known."""
-        own = [found[(found[:, 0] != _POWER) | (found[:, 2] <= degree)] for _, found in (self.of_column[k] for k in columns)]
+        own = [
+            found[(found[:, 0] != _POWER) | (found[:, 2] <= degree)]
+            for _, found in (self.of_column[k] for k in columns)
+        ]
         scores = np.concatenate([np.empty((0, 3), np.uint32), *own])
         matrix = _at(self.matrix, [self.place[a, b, c] for a, b, c in scores.tolist()])
         for array in (matrix, scores):

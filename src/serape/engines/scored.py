@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from threading import Lock
 
 import numpy as np
-from numpy.typing import NDArray
 
 from serape import _core
 from serape.data.table import Table
