@@ -75,13 +75,6 @@ class Case:
         proven = algorithm not in ALGORITHMS or ALGORITHMS[algorithm].sound
         return self.told if proven else {"knowledge": self.knowledge}
 
-    @property
-    def pairs_alone(self) -> dict[str, Any]:
-        """What knowledge says of pairs, for algorithms that use no more."""
-        known = serape.Knowledge(**self.knowledge).bind(self.order)
-        pairs = known.forbidden_pairs(range(len(self.order)))
-        return {"forbidden_pairs": [(self.order[x], self.order[y]) for x, y in pairs]}
-
     def true_class(self, knowledge: Mapping[str, Any]) -> set[tuple[str, str]]:
         """Return the arcs of all DAGs that are equivalent and agree with the knowledge; edges have both directions."""
         index = {name: k for k, name in enumerate(self.order)}
@@ -179,11 +172,10 @@ def by_score(name: str, case: Case) -> bool:
         run = StructureRun(case.order, score, serape.Knowledge(**knowledge), RunSettings())
         return scored_result(run, None, algorithm, score, neighbours, options)
 
-    knowledge = case.pairs_alone if algorithm.finds_class else case.knowledge
-    free, found = ask({}), ask(knowledge)
+    free, found = ask({}), ask(case.knowledge)
     if any("differ in score" in note for note in (*free.notes, *found.notes)):  # by rounding
         return True
-    return set(free.graph.edges) != case.true_class({}) or set(found.graph.edges) == case.true_class(knowledge)
+    return set(free.graph.edges) != case.true_class({}) or set(found.graph.edges) == case.true_class(case.knowledge)
 
 
 def _checks() -> Iterable[tuple[str, IsRight]]:

@@ -106,8 +106,6 @@ def test_forbidden_pairs_and_order_of_columns() -> None:
     order = np.random.default_rng(1).permutation(10)
     turned = serape.Table({table.names[k]: data[:, k] for k in order}, kinds="continuous")
     assert set(serape.network(turned, "boss").graph.edges) == set(found.graph.edges)
-    with pytest.raises(serape.OptionError, match="boss searches classes of graphs"):
-        serape.network(table, "boss", knowledge={"required": [pair]})
 
 
 def test_an_interrupted_search_returns_what_it_has() -> None:

@@ -13,12 +13,19 @@ The first order is that of the names. The search ends at a local optimum, so it 
 at random, and takes the graph of the highest score: ten orders, fewer if there are more than 100 variables, one from
 1,000 on. The grow-shrink trees, which remember the scores, are in the core; all starts share them.
 
+With knowledge, only parents that it allows are grown, and those that it requires are parents from the start: an order
+in which one of them comes later has no graph, so no move leads there. An arc that is forbidden one way is missing in
+orders that would need it, so their score is lower, and a move puts its ends the other way round. The second phase
+removes nothing that would leave the class without a graph that obeys.
+
 See docs/papers.md: Andrews et al. 2023.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +33,12 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.independence.outcomes import Floats
 from serape.knowledge import BoundKnowledge
+from serape.structure.constraints import ArcConstraints
 from serape.structure.ges import backward_search
 from serape.structure.graphs import PartlyDirected, cpdag
 from serape.structure.scores import Score
 from serape.structure.stopping import ScoreCallback, keeping
-from serape.structure.tabu import TOGETHER, possible_parents
+from serape.structure.tabu import TOGETHER
 
 MOST_STARTS = 10
 STEPS = 64
@@ -46,16 +54,19 @@ def boss(
     knowledge: BoundKnowledge | None = None,
     max_parents: int | None = None,
     starts: int | None = None,
+    first: Sequence[int] | None = None,
     threads: int = 1,
     watch: ScoreCallback | None = None,
 ) -> PartlyDirected:
-    """Return the completed graph at which the search ends. Of knowledge, only forbidden pairs are used.
+    """Return the completed graph at which the search ends; one of its class obeys the knowledge.
 
-    `starts` are the orders to begin with; None is 10, fewer if there are more than 100 variables.
+    `starts` are the orders to begin with; None is 10, fewer if there are more than 100 variables. `first` is the first
+    of them, in which no parent that knowledge requires comes after its child; None is the order of the names.
     """
     n = len(score.variables)
     progress = _Progress(watch, score.total([()] * n))
-    family = _Family(score, knowledge, max_parents, threads, progress)
+    constraints = ArcConstraints(n, knowledge)
+    family = _Family(score, constraints, max_parents, threads, progress)
     search = _core.OrderSearch(n, family.grow, family.shrink)
     found: list[list[int]] = []
     random = np.random.default_rng(0)
@@ -63,19 +74,21 @@ def boss(
 
     def best() -> PartlyDirected:
         if found or not search.order:
-            return cpdag(found or [()] * n)
+            return cpdag(found or constraints.required)
         if progress.order:  # no scores are asked for: the trees have those of this order
             search.set_order(progress.order)
         return cpdag([search.parents(y) for y in range(n)])
 
     with keeping(best):
         for start in range(starts):
-            search.set_order(random.permutation(n).tolist() if start else list(range(n)))
+            if first is None or start:
+                first = constraints.order(random.permutation(n).tolist() if start else list(range(n)))
+            search.set_order(list(first))
             _improve(search, score.rounding, progress)
             other = [search.parents(y) for y in range(n)]
             if not found or score.gain(found, other) > score.rounding:
                 found = other
-    return backward_search(score, found, threads=threads, watch=watch)
+    return backward_search(score, found, knowledge=knowledge, threads=threads, watch=watch)
 
 
 def _improve(search: _core.OrderSearch, rounding: float, progress: _Progress) -> None:
@@ -120,7 +133,7 @@ class _Family:
     def __init__(
         self,
         score: Score,
-        knowledge: BoundKnowledge | None,
+        constraints: ArcConstraints,
         max_parents: int | None,
         threads: int,
         progress: _Progress,
@@ -130,7 +143,8 @@ class _Family:
         n = len(score.variables)
         self.max_parents = n if max_parents is None else max_parents
         self.threads = threads
-        self.candidates = possible_parents(n, knowledge)
+        self.candidates = constraints.allowed
+        self.required = constraints.required
         self.nodes = np.arange(n, dtype=np.uint32)
         self.allowed = [np.isin(self.nodes, xs) for xs in self.candidates]
         self.first: dict[int, Grown] = {}
@@ -138,6 +152,8 @@ class _Family:
     def grow(self, child: int, parents: Sequence[int]) -> Grown:
         """Return the further parents that raise the score of a child, the best first, and the scores with them."""
         self.progress.step()
+        if missing := self.required[child].difference(parents):
+            return [min(missing)], [0.0]
         if len(parents) >= self.max_parents:
             return [], []
         if not parents:
@@ -148,23 +164,30 @@ class _Family:
         return self._raising(child, xs, parents, self.score.additions(child, xs, parents, threads=self.threads))
 
     def shrink(self, child: int, parents: Sequence[int]) -> tuple[list[int], float]:
-        """Return the parents that remain when no removal raises the score, and the score."""
+        """Return the parents that remain when no removal raises the score, and the score.
+
+        The score is minus infinity if one that is required is not among them, because it comes later.
+        """
         self.progress.step()
+        required = self.required[child]
+        if not required.issubset(parents):
+            return [], -math.inf
         left = sorted(parents)
         best = self.score.family(child, left)
-        while left:
-            without = self.score.families(child, [[x for x in left if x != y] for y in left])
+        while removable := [x for x in left if x not in required]:
+            without = self.score.families(child, [[x for x in left if x != y] for y in removable])
             k = int(without.argmax())
             if not without[k] > best + self.score.rounding:
                 break
             best = float(without[k])
-            del left[k]
+            left.remove(removable[k])
         return left, best
 
     def _grow_first(self, child: int) -> Grown:
         """Return the first parents of a child; those of many children are scored together."""
         if child not in self.first:
-            children = [y for y in range(len(self.candidates)) if y not in self.first][:TOGETHER]
+            others = (y for y in range(len(self.candidates)) if y not in self.first and not self.required[y])
+            children = list(islice(others, TOGETHER))
             children = [child, *(y for y in children if y != child)]
             queries = [(y, self.candidates[y], ()) for y in children]
             found = self.score.additions_of_many(queries, threads=self.threads)
