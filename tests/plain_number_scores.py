@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import multigammaln
 
+from serape.knowledge import BoundKnowledge
 from serape.structure.scores import Score
 
 Floats = NDArray[np.float64]
@@ -88,31 +89,42 @@ def _set_score(frame: pd.DataFrame, names: Sequence[str]) -> float:
     return float(total)
 
 
-def plain_boss(local: Callable[[int, Sequence[int]], float], n: int, max_parents: int) -> list[set[int]]:
+def plain_boss(
+    local: Callable[[int, Sequence[int]], float],
+    n: int,
+    max_parents: int,
+    knowledge: BoundKnowledge | None = None,
+    first: Sequence[int] | None = None,
+) -> list[set[int]]:
     """The search for an order, with the parents of every variable found anew for every order that is tried."""
+    known = knowledge or BoundKnowledge()
 
     def parents(child: int, before: Sequence[int]) -> tuple[float, list[int]]:
-        found: list[int] = []
-        best = local(child, [])
+        found = sorted(x for x in range(n) if known.requires(x, child))
+        if not set(found) <= set(before):
+            return -math.inf, []
+        best = local(child, found)
         while len(found) < max_parents:
-            scored = [(local(child, sorted([*found, x])), -x) for x in before if x not in found]
+            others = [x for x in before if x not in found and known.allows(x, child)]
+            scored = [(local(child, sorted([*found, x])), -x) for x in others]
             if not scored or max(scored)[0] <= best:
                 break
             best, x = max(scored)
             found.append(-x)
         found.sort()
         while found:
-            scored = [(local(child, [z for z in found if z != x]), -x) for x in found]
-            if max(scored)[0] <= best:
+            removable = [x for x in found if not known.requires(x, child)]
+            scored = [(local(child, [z for z in found if z != x]), -x) for x in removable]
+            if not scored or max(scored)[0] <= best:
                 break
             best, x = max(scored)
             found.remove(-x)
         return best, found
 
     def total(order: Sequence[int]) -> float:
-        return math.fsum(parents(x, order[:k])[0] for k, x in enumerate(order))
+        return sum(parents(x, order[:k])[0] for k, x in enumerate(order))
 
-    order = list(range(n))
+    order = list(first or range(n))
     moving = True
     while moving:
         moving = False

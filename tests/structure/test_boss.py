@@ -12,9 +12,14 @@ import pytest
 import serape
 from plain import random_dag
 from plain_correlations import correlated, table_of
+from plain_graphs import members, random_parents
+from plain_knowledge import obeys, random_bounds
 from plain_number_scores import Population, plain_boss
+from plain_searches import after, deletions
 from serape import _core
+from serape.knowledge import BoundKnowledge
 from serape.structure.boss import boss
+from serape.structure.constraints import ArcConstraints
 from serape.structure.gaussian_score import GaussianBIC
 from serape.structure.ges import backward_search
 from serape.structure.graphs import PartlyDirected, cpdag, extension
@@ -49,6 +54,51 @@ def test_the_search_is_that_of_the_plain_twin(seed: int) -> None:
     expected = backward_search(score, found)
     for threads in (1, 3):
         assert boss(score, max_parents=most, starts=1, threads=threads) == expected
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_search_with_knowledge_is_that_of_the_plain_twin(seed: int) -> None:
+    score = scores(seed)
+    n = len(score.variables)
+    random = np.random.default_rng(seed)
+    constraints = ArcConstraints(n, random_bounds(random, n))
+    knowledge = constraints.knowledge
+    most = max((1, 2, n)[seed % 3], *map(len, constraints.required))
+    first = constraints.order([int(x) for x in random.permutation(n)]) if seed % 2 else None
+    found = plain_boss(score.family, n, most, knowledge, first or constraints.order(range(n)))
+    assert obeys(knowledge, found)
+    expected = plain_backward(score, found, knowledge)
+    for threads in (1, 3):
+        assert boss(score, knowledge=knowledge, max_parents=most, starts=1, first=first, threads=threads) == expected
+
+
+def plain_backward(score: Score, found: list[set[int]], knowledge: BoundKnowledge) -> PartlyDirected:
+    """The backward phase, where one graph of every class obeys; all graphs of a class are looked at."""
+    graph = cpdag(found)
+    while True:
+        every = [(o, after(graph, o)) for y in range(graph.n) for o in deletions(graph, score, y, graph.n)]
+        kept = [
+            (o.gain, following)
+            for o, following in every
+            if o.gain > score.rounding and any(obeys(knowledge, dag.parents) for dag in members(following))
+        ]
+        if not kept:
+            return graph
+        graph = max(kept, key=lambda one: one[0])[1]
+
+
+def test_the_backward_phase_keeps_a_graph_that_obeys() -> None:
+    """Some deletions that raise the score leave no such graph."""
+    differing = 0
+    for seed in range(12):
+        random = np.random.default_rng(seed)
+        score = GaussianBIC(table_of(correlated(seed, 50, 5)))
+        constraints = ArcConstraints(5, random_bounds(random, 5))
+        start = constraints.nearest(cpdag(random_parents(random, 5, 0.9)), 5)
+        found = backward_search(score, start, knowledge=constraints.knowledge)
+        assert found == plain_backward(score, start, constraints.knowledge)
+        differing += found != backward_search(score, start)
+    assert differing
 
 
 def test_moves_keep_count_of_the_score() -> None:
