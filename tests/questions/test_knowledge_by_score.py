@@ -140,7 +140,7 @@ class Disagreeing:
 def test_a_note_says_where_data_disagree(algorithm: str, known: dict[str, Any], where: str) -> None:
     found = serape.network(Disagreeing.score, algorithm, knowledge=known)
     (note,) = found.notes
-    start = f"the data disagree with the knowledge: without it, {algorithm} finds a graph whose score is higher by "
+    start = f"the data disagree with the knowledge: without it, the search of {algorithm} finds a graph whose score is "
     assert note.startswith(start)
     assert note.endswith(f", which differs at {where}")
     free = serape.network(Disagreeing.score, algorithm)

@@ -134,7 +134,7 @@ class _Search:
                     best = other
                 elif not agrees:
                     best = self._climb(best, constraints)
-                if other is None:
+                if other is None and self._run.complete:
                     self._tell(best, free, knowledge)
         return equivalence_class(best, knowledge) if self._algorithm.finds_class else PartlyDirected.of_dag(best)
 
@@ -174,8 +174,8 @@ class _Search:
         where = first_few([f"{names[x]} – {names[y]}" for x, y in against])
         why = f"which differs at {where}" if where else "and none that is equivalent to it agrees with the knowledge"
         self._run.notes.append(
-            f"the data disagree with the knowledge: without it, {self._algorithm.name} finds a graph whose score is "
-            f"higher by {more:,.1f}, {why}"
+            f"the data disagree with the knowledge: without it, the search of {self._algorithm.name} finds a graph "
+            f"whose score is higher by {more:,.1f}, {why}"
         )
 
 
