@@ -6,7 +6,7 @@ import argparse
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import networkx as nx
@@ -25,7 +25,7 @@ def true_knowledge(random: np.random.Generator, graph: nx.DiGraph[str], form: st
     order = list(nx.topological_sort(graph))
     if form == "tiers":
         cuts = [0, *sorted(random.choice(np.arange(1, len(order)), 3, replace=False).tolist()), len(order)]
-        return {"tiers": [order[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]}
+        return {"tiers": [order[a:b] for a, b in pairwise(cuts)]}
     pool: Iterable[tuple[str, str]] = () if form == "nothing" else graph.edges
     if form == "forbidden":
         pool = [(a, b) for a in order for b in order if a != b and not graph.has_edge(a, b)]
@@ -46,7 +46,7 @@ def any_knowledge(random: np.random.Generator, names: Sequence[str]) -> serape.K
 
 
 def best_that_agrees(score: Score, knowledge: serape.Knowledge) -> float:
-    """Return the highest score of a graph that agrees: by the last variable of every set (Silander & Myllymäki 2006)."""
+    """Return the highest score of a graph that agrees, by the last variables of sets (Silander & Myllymäki 2006)."""
     n = len(score.variables)
     known = knowledge.bind(score.variables)
     own: dict[tuple[int, frozenset[int]], float] = {}  # of a child with the best parents among a set

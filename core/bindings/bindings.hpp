@@ -14,6 +14,7 @@ void bind_gaussian(nanobind::module_& m);
 void bind_gaussian_score(nanobind::module_& m);
 void bind_mixed(nanobind::module_& m);
 void bind_mixed_score(nanobind::module_& m);
+void bind_network_score(nanobind::module_& m);
 void bind_order(nanobind::module_& m);
 void bind_pair_tests(nanobind::module_& m);
 void bind_pairs(nanobind::module_& m);

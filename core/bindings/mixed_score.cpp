@@ -2,15 +2,14 @@
 #include "serape/mixed_score.hpp"
 
 #include "bindings.hpp"
-#include "families.hpp"
+#include "conversions.hpp"
 
 namespace nb = nanobind;
 
 namespace serape {
 
 void bind_mixed_score(nb::module_& m) {
-    auto bound = nb::class_<MixedScore>(m, "MixedScore", "Conditional Gaussian scores of families.");
-    bound
+    nb::class_<MixedScore, NetworkScore>(m, "MixedScore", "Conditional Gaussian scores of families.")
         .def(
             "__init__",
             [](MixedScore* self, const GaussianTest& numbers, const std::vector<double>& log_variance, double cost) {
@@ -26,9 +25,8 @@ void bind_mixed_score(nb::module_& m) {
                 score.add_category(span(codes), levels);
             },
             nb::arg("codes"), nb::arg("levels"), "Adds a category as the next variable.")
-        .def("add_number", &MixedScore::add_number, "Adds the next of the numbers as the next variable.");
-    bound.def_prop_ro("unit", &MixedScore::unit, "All scores are multiples of it.");
-    bind_families(bound);
+        .def("add_number", &MixedScore::add_number, "Adds the next of the numbers as the next variable.")
+        .def_prop_ro("unit", &MixedScore::unit, "All scores are multiples of it.");
 }
 
 }  // namespace serape

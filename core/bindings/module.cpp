@@ -37,6 +37,7 @@ NB_MODULE(_core, m) {
     serape::bind_subsets(m);
     serape::bind_contingency_test(m);
     serape::bind_gaussian(m);
+    serape::bind_network_score(m);  // others derive from it
     serape::bind_gaussian_score(m);
     serape::bind_mixed(m);
     serape::bind_mixed_score(m);

@@ -5,7 +5,7 @@
 #include "cancellation.hpp"
 #include "conversions.hpp"
 #include "counting_strategy.hpp"
-#include "families.hpp"
+#include "network_scores.hpp"
 #include "rules.hpp"
 #include "serape/family_score.hpp"
 
@@ -14,8 +14,7 @@ namespace nb = nanobind;
 namespace serape {
 
 void bind_score(nb::module_& m) {
-    auto bound = nb::class_<FamilyScore>(m, "FamilyScore", "Scores of Bayesian-network families on a packed table.");
-    bound
+    nb::class_<FamilyScore, NetworkScore>(m, "FamilyScore", "Scores of Bayesian-network families on a packed table.")
         .def(
             "__init__",
             [](FamilyScore* self, const PackedTable& table, const std::string& kind, double ess) {
@@ -27,7 +26,7 @@ void bind_score(nb::module_& m) {
             [](const FamilyScore& score, std::uint32_t child, const Array<std::uint32_t>& candidates,
                const std::vector<std::uint32_t>& parents, std::size_t threads, const nb::object& poll,
                const std::string& strategy) {
-                check_addition(score.table(), child, span(candidates), parents);
+                check_addition(score, {child, span(candidates), parents});
                 const CountingStrategy parsed = parse_strategy(strategy);
                 auto out = empty_numpy<double>(candidates.size());
                 CancellationToken token = cancellation_token(poll);
@@ -40,7 +39,6 @@ void bind_score(nb::module_& m) {
             nb::arg("child"), nb::arg("candidates"), nb::arg("parents"), nb::arg("threads") = 1,
             nb::arg("poll") = nb::none(), nb::arg("strategy") = "automatic",
             "Scores of the child with the parents and each of many candidates.");
-    bind_families(bound);
 }
 
 }  // namespace serape

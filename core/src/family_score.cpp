@@ -102,10 +102,15 @@ void FamilyScore::additions(std::size_t child, std::span<const std::uint32_t> ca
     if (strategy == CountingStrategy::panels) {
         throw std::invalid_argument("scores are not counted by panels");
     }
-    if (candidates.empty()) {
-        return;
+    if (!candidates.empty()) {
+        Cells cells(table_, child, parents);
+        count_additions(cells, child, candidates, parents, threads, token, out, strategy);
     }
-    Cells cells(table_, child, parents);
+}
+
+void FamilyScore::count_additions(Cells& cells, std::size_t child, std::span<const std::uint32_t> candidates,
+                                  std::span<const std::uint32_t> parents, std::size_t threads, CancellationToken& token,
+                                  double* out, CountingStrategy strategy) const {
     const CandidateKinds kinds(table_, candidates);
     const PreparedCells prepared(table_, cells, kinds, rule_.kind(), strategy);
 
@@ -162,21 +167,40 @@ void FamilyScore::additions_of_many(std::span<const AdditionQuery> queries, std:
     });
 }
 
-void FamilyScore::families(std::size_t child, std::span<const std::vector<std::uint32_t>> parent_sets,
+double FamilyScore::score_of(const Cells& cells, std::size_t child, std::span<const std::uint32_t> parents) const {
+    std::vector<std::uint32_t> parent_levels;
+    for (const std::uint32_t p : parents) {
+        parent_levels.push_back(table_.levels(p));
+    }
+    const ScoreRule::Constants made =
+        rule_.constants(table_.levels(child), parent_levels, cells.count[cells.largest], largest_stratum(cells));
+    return rule_.score(made, rule_.add_up(made, [&](const auto& functional) { return functional.of(cells); }));
+}
+
+void FamilyScore::families(std::uint32_t child, std::span<const std::vector<std::uint32_t>> parent_sets,
                            std::size_t threads, CancellationToken& token, double* out) const {
     parallel_for(parent_sets.size(), 1, threads, token, [&](std::size_t first, std::size_t last, std::size_t) {
         for (std::size_t k = first; k < last; ++k) {
-            const Cells cells(table_, child, parent_sets[k]);
-            std::vector<std::uint32_t> parent_levels;
-            for (const std::uint32_t p : parent_sets[k]) {
-                parent_levels.push_back(table_.levels(p));
-            }
-            const ScoreRule::Constants made = rule_.constants(table_.levels(child), parent_levels,
-                                                              cells.count[cells.largest], largest_stratum(cells));
-            out[k] =
-                rule_.score(made, rule_.add_up(made, [&](const auto& functional) { return functional.of(cells); }));
+            out[k] = score_of(Cells(table_, child, parent_sets[k]), child, parent_sets[k]);
         }
     });
+}
+
+double FamilyScore::raising(const AdditionQuery& query, double least, std::size_t threads, CancellationToken& token,
+                            std::vector<Addition>& out) const {
+    Cells cells(table_, query.child, query.parents);
+    const double own = score_of(cells, query.child, query.parents);
+    std::vector<double> scores(query.candidates.size());
+    if (!scores.empty()) {
+        count_additions(cells, query.child, query.candidates, query.parents, threads, token, scores.data(),
+                        CountingStrategy::automatic);
+    }
+    for (std::size_t k = 0; k < scores.size(); ++k) {
+        if (scores[k] > own + least) {
+            out.push_back({query.candidates[k], scores[k]});
+        }
+    }
+    return own;
 }
 
 CountedScore::CountedScore(std::size_t rows, ScoreKind kind, double ess)

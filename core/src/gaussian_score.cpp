@@ -62,13 +62,18 @@ GaussianScore::Terms GaussianScore::terms(std::size_t parents) const {
     return {constant, after, 0.5};
 }
 
-double GaussianScore::score(std::size_t child, const Terms& terms, double left, double log_determinant) const {
+// What is rounded of a score.
+double GaussianScore::unrounded(std::size_t child, const Terms& terms, double left, double log_determinant) const {
     const double log_left = std::log(left);
     if (kind_ == GaussianScoreKind::bic) {
-        return of_column_[child] + rounded(terms.constant - terms.of_left * log_left);
+        return terms.constant - terms.of_left * log_left;
     }
-    return rounded(terms.constant - terms.of_left * (of_column_[child] + log_left) -
-                   terms.of_determinant * log_determinant);
+    return terms.constant - terms.of_left * (of_column_[child] + log_left) - terms.of_determinant * log_determinant;
+}
+
+double GaussianScore::score(std::size_t child, const Terms& terms, double left, double log_determinant) const {
+    const double value = rounded(unrounded(child, terms, left, log_determinant));
+    return kind_ == GaussianScoreKind::bic ? of_column_[child] + value : value;
 }
 
 // The determinant of a column alone, in logarithms; only BGe asks for determinants.
@@ -110,9 +115,11 @@ GaussianScore::Basis GaussianScore::basis(std::size_t child, std::span<const std
     return made;
 }
 
-// Scores of the child with one more parent, of up to `Projection::block` candidates.
-void GaussianScore::add_each(const Basis& basis, std::size_t child, std::span<const std::uint32_t> candidates,
-                             Projection::Scratch& scratch, double* out) const {
+// Calls each(place, what is left of the child, what is left of the candidate) with one more parent, for up to
+// `Projection::block` candidates.
+template <class Each>
+void GaussianScore::with_each(const Basis& basis, std::size_t child, std::span<const std::uint32_t> candidates,
+                              Projection::Scratch& scratch, const Each& each) const {
     const std::size_t size = basis.members.size();
     const std::size_t width = (candidates.size() + line_words - 1) / line_words * line_words;
     load_correlations(columns_, basis.members, static_cast<std::uint32_t>(child), candidates, width, scratch);
@@ -138,32 +145,58 @@ void GaussianScore::add_each(const Basis& basis, std::size_t child, std::span<co
         }
     }
     const double* const covariance = scratch.shares.data() + size * width;
-    const Terms with_one_more = terms(basis.parents + 1);
     for (std::size_t b = 0; b < candidates.size(); ++b) {
-        double of_child = basis.left;
-        double log_determinant = basis.log_determinant + log_scale(candidates[b]);
         if (left[b] > least_variance && columns_.varies(candidates[b])) {
-            of_child = std::max(of_child - covariance[b] * covariance[b] / left[b], least_variance);
-            log_determinant += std::log(left[b]);
+            each(b, std::max(basis.left - covariance[b] * covariance[b] / left[b], least_variance), left[b]);
+        } else {
+            each(b, basis.left, 1.0);
         }
-        out[b] = score(child, with_one_more, of_child, log_determinant);
     }
 }
 
-void GaussianScore::additions_of_many(std::span<const AdditionQuery> queries, std::size_t threads,
-                                      CancellationToken& token, double* out) const {
+// The score of the child with one more parent.
+double GaussianScore::with_one_more(const Basis& basis, const Terms& terms, std::size_t child, std::uint32_t candidate,
+                                    double of_child, double of_candidate) const {
+    double log_determinant = 0.0;
+    if (kind_ == GaussianScoreKind::bge) {
+        log_determinant = basis.log_determinant + log_scale(candidate);
+        if (of_candidate != 1.0) {
+            log_determinant += std::log(of_candidate);
+        }
+    }
+    return score(child, terms, of_child, log_determinant);
+}
+
+void GaussianScore::add_each(const Basis& basis, std::size_t child, std::span<const std::uint32_t> candidates,
+                             Projection::Scratch& scratch, double* out) const {
+    const Terms one_more = terms(basis.parents + 1);
+    with_each(basis, child, candidates, scratch, [&](std::size_t b, double of_child, double of_candidate) {
+        out[b] = with_one_more(basis, one_more, child, candidates[b], of_child, of_candidate);
+    });
+}
+
+// Makes the rows of correlations that queries with many candidates read.
+void GaussianScore::make_rows(std::span<const AdditionQuery> queries, std::size_t threads,
+                              CancellationToken& token) const {
     std::vector<std::uint32_t> asked;
-    std::vector<std::size_t> begins;
-    std::size_t size = 0;
     for (const AdditionQuery& query : queries) {
-        begins.push_back(size);
-        size += query.candidates.size();
-        if (query.candidates.size() * 4 > columns_.columns()) {  // rows of correlations are worth making
+        if (query.candidates.size() * 4 > columns_.columns()) {
             asked.push_back(query.child);
             asked.insert(asked.end(), query.parents.begin(), query.parents.end());
         }
     }
     columns_.correlations().make_rows(asked, threads, token);
+}
+
+void GaussianScore::additions_of_many(std::span<const AdditionQuery> queries, std::size_t threads,
+                                      CancellationToken& token, double* out) const {
+    std::vector<std::size_t> begins;
+    std::size_t size = 0;
+    for (const AdditionQuery& query : queries) {
+        begins.push_back(size);
+        size += query.candidates.size();
+    }
+    make_rows(queries, threads, token);
     std::vector<Projection::Scratch> scratch(std::max<std::size_t>(threads, 1));
     const auto add = [&](const AdditionQuery& query, const Basis& made, std::size_t first, std::size_t last,
                          std::size_t worker, double* to) {
@@ -188,14 +221,99 @@ void GaussianScore::additions_of_many(std::span<const AdditionQuery> queries, st
     });
 }
 
-void GaussianScore::families(std::size_t child, std::span<const std::vector<std::uint32_t>> parent_sets,
+void GaussianScore::families(std::uint32_t child, std::span<const std::vector<std::uint32_t>> parent_sets,
                              std::size_t threads, CancellationToken& token, double* out) const {
     parallel_for(parent_sets.size(), 64, threads, token, [&](std::size_t first, std::size_t last, std::size_t) {
         for (std::size_t k = first; k < last; ++k) {
-            const Basis made = basis(child, parent_sets[k]);
-            out[k] = score(child, terms(made.parents), made.left, made.log_determinant);
+            out[k] = of_basis(basis(child, parent_sets[k]), child);
         }
     });
+}
+
+double GaussianScore::of_basis(const Basis& basis, std::size_t child) const {
+    return score(child, terms(basis.parents), basis.left, basis.log_determinant);
+}
+
+double GaussianScore::family(std::uint32_t child, std::span<const std::uint32_t> parents, CancellationToken&) const {
+    return of_basis(basis(child, parents), child);
+}
+
+// With L the factor of the parents' correlations R and w the child's shares: without parent j, its coefficient squared
+// over the j-th diagonal element of the inverse of R is left of the child besides, and the determinant of R is
+// multiplied by that element. These values are as precise as those of a factor without the parent, but not the same;
+// where the difference could round the score to another multiple of the unit, the family is scored by itself.
+void GaussianScore::removals(std::uint32_t child, std::span<const std::uint32_t> parents, CancellationToken& token,
+                             double* out) const {
+    const Basis made = basis(child, parents);
+    const std::size_t size = made.members.size();
+    if (size < parents.size() || !columns_.varies(child) || size < 2) {
+        NetworkScore::removals(child, parents, token, out);
+        return;
+    }
+    const double* const shares = made.factor.data() + row_begin(size);
+    std::vector<double> inverse(row_begin(size), 0.0);  // of the factor
+    std::vector<double> diagonal(size, 0.0);            // of the inverse of R
+    std::vector<double> coefficient(size, 0.0);
+    double inflation = 0.0;
+    for (std::size_t j = 0; j < size; ++j) {
+        for (std::size_t i = j; i < size; ++i) {
+            const double* const row = made.factor.data() + row_begin(i);
+            double value = i == j ? 1.0 : 0.0;
+            for (std::size_t k = j; k < i; ++k) {
+                value -= row[k] * inverse[row_begin(k) + j];
+            }
+            value /= row[i];
+            inverse[row_begin(i) + j] = value;
+            diagonal[j] += value * value;
+            coefficient[j] += value * shares[i];
+        }
+        inflation += diagonal[j];
+    }
+    const Terms one_less = terms(size - 1);
+    const double off = 8.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(size + 1) * inflation;
+    const double doubt = (one_less.of_left * off / made.left + one_less.of_determinant * off) / unit_;  // in units
+    for (std::size_t k = 0; k < size; ++k) {
+        const auto place = std::lower_bound(made.members.begin(), made.members.end(), parents[k]);
+        const auto j = static_cast<std::size_t>(place - made.members.begin());
+        const double left = made.left + coefficient[j] * coefficient[j] / diagonal[j];
+        const double log_determinant = made.log_determinant - log_scale(parents[k]) + std::log(diagonal[j]);
+        const double units = unrounded(child, one_less, left, log_determinant) / unit_;
+        if (std::fabs(units - std::floor(units) - 0.5) > doubt) {
+            out[k] = score(child, one_less, left, log_determinant);
+        } else {
+            const std::vector<std::uint32_t> others = without(parents, parents[k]);
+            out[k] = family(child, others, token);
+        }
+    }
+}
+
+double GaussianScore::raising(const AdditionQuery& query, double least, std::size_t, CancellationToken& token,
+                              std::vector<Addition>& out) const {
+    make_rows({&query, 1}, 1, token);
+    const std::uint32_t child = query.child;
+    const Basis made = basis(child, query.parents);
+    const double own = of_basis(made, child);
+    const Terms one_more = terms(made.parents + 1);
+    // By BIC, a candidate has to leave less of the child than this: the logarithm of what it leaves is taken only then.
+    double most_left = std::numeric_limits<double>::infinity();
+    if (kind_ == GaussianScoreKind::bic && one_more.of_left > 0.0) {
+        const double needed = own + least - of_column_[child] - 2.0 * unit_;
+        most_left = std::exp((one_more.constant - needed) / one_more.of_left);
+    }
+    Projection::Scratch scratch;
+    for (std::size_t k = 0; k < query.candidates.size(); k += Projection::block) {
+        const auto some = query.candidates.subspan(k, std::min(Projection::block, query.candidates.size() - k));
+        with_each(made, child, some, scratch, [&](std::size_t b, double of_child, double of_candidate) {
+            if (of_child > most_left) {
+                return;
+            }
+            const double with = with_one_more(made, one_more, child, some[b], of_child, of_candidate);
+            if (with > own + least) {
+                out.push_back({some[b], with});
+            }
+        });
+    }
+    return own;
 }
 
 }  // namespace serape

@@ -230,7 +230,7 @@ double MixedScore::set_score(const Set& set, Scratch& scratch) const {
     return value;
 }
 
-double MixedScore::family(std::uint32_t child, const Set& parents, Scratch& scratch) const {
+double MixedScore::scored(std::uint32_t child, const Set& parents, Scratch& scratch) const {
     Set set(parents);
     std::sort(set.begin(), set.end());
     double combinations = 1.0;
@@ -259,17 +259,17 @@ void MixedScore::additions_of_many(std::span<const AdditionQuery> queries, std::
             const auto& [query, x] = asked[k];
             Set parents(query->parents.begin(), query->parents.end());
             parents.push_back(x);
-            out[k] = family(query->child, parents, scratch[worker]);
+            out[k] = scored(query->child, parents, scratch[worker]);
         }
     });
 }
 
-void MixedScore::families(std::size_t child, std::span<const std::vector<std::uint32_t>> parent_sets,
+void MixedScore::families(std::uint32_t child, std::span<const std::vector<std::uint32_t>> parent_sets,
                           std::size_t threads, CancellationToken& token, double* out) const {
     std::vector<Scratch> scratch(std::max<std::size_t>(threads, 1));
     parallel_for(parent_sets.size(), 1, threads, token, [&](std::size_t first, std::size_t last, std::size_t worker) {
         for (std::size_t k = first; k < last; ++k) {
-            out[k] = family(static_cast<std::uint32_t>(child), parent_sets[k], scratch[worker]);
+            out[k] = scored(child, parent_sets[k], scratch[worker]);
         }
     });
 }

@@ -1,6 +1,6 @@
 """The native core: packed columns, counting, statistics."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Final, overload
 
 import numpy
@@ -344,7 +344,36 @@ class GaussianTest:
     def dependent(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reliable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: float) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
         """Which answers are reliable and have log p <= log_alpha."""
 
-class GaussianScore:
+class NetworkScore:
+    """A decomposable score of Bayesian networks."""
+
+    def additions_of_many(self, children: Sequence[int], candidates: Sequence[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]], parents: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        Scores of many children, each with its parents and each of its candidates.
+        """
+
+    def families(self, child: int, parent_sets: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Scores of the child with each of several sets of parents."""
+
+    def removals(self, child: int, parents: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """By parent, the score of the child without that one."""
+
+    def raising(self, child: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Sequence[int], least: float, threads: int = 1) -> tuple[float, Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        The score of the family, the candidates that raise it by more than `least`, and the scores with them.
+        """
+
+class PermutedScore(NetworkScore):
+    """A score with its variables in another order."""
+
+    def __init__(self, score: NetworkScore, order: Sequence[int]) -> None: ...
+
+class CallerScore(NetworkScore):
+    """A score written in Python: a serape.Score."""
+
+    def __init__(self, score: object, variables: int) -> None: ...
+
+class GaussianScore(NetworkScore):
     """Scores of linear Gaussian families."""
 
     def __init__(self, columns: GaussianTest, kind: str, log_variance: Sequence[float], cost: float = 0.0) -> None:
@@ -355,14 +384,6 @@ class GaussianScore:
     @property
     def unit(self) -> float:
         """All scores are multiples of it."""
-
-    def additions_of_many(self, children: Sequence[int], candidates: Sequence[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]], parents: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """
-        Scores of many children, each with its parents and each of its candidates.
-        """
-
-    def families(self, child: int, parent_sets: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Scores of the child with each of several sets of parents."""
 
 class MixedTest:
     """The conditional Gaussian likelihood-ratio test."""
@@ -378,7 +399,7 @@ class MixedTest:
     def test(self, x: int, y: int, given: Sequence[int], thorough: bool = True, remember: bool = True) -> tuple[float, float, int, bool]:
         """Statistic, dof, rows that take part and reliability."""
 
-class MixedScore:
+class MixedScore(NetworkScore):
     """Conditional Gaussian scores of families."""
 
     def __init__(self, numbers: GaussianTest, log_variance: Sequence[float], cost: float = 0.0) -> None: ...
@@ -393,32 +414,32 @@ class MixedScore:
     def unit(self) -> float:
         """All scores are multiples of it."""
 
-    def additions_of_many(self, children: Sequence[int], candidates: Sequence[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]], parents: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """
-        Scores of many children, each with its parents and each of its candidates.
-        """
-
-    def families(self, child: int, parent_sets: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Scores of the child with each of several sets of parents."""
-
 class OrderSearch:
     """An order of variables, and the parents of each among those before it."""
 
-    def __init__(self, variables: int, grow: Callable[[int, Sequence[int]], tuple[Sequence[int], Sequence[float]]], shrink: Callable[[int, Sequence[int]], tuple[Sequence[int], float]]) -> None:
+    def __init__(self, score: NetworkScore, allowed: Sequence[Sequence[int]], max_parents: int, rounding: float, required: Sequence[Sequence[int]] = [], earlier: Sequence[Sequence[int]] = [], threads: int = 1, most_bytes: int = 1073741824) -> None:
         """
-        `grow(child, parents)` returns the further parents that raise the score, the best first, and the scores with them; `shrink(child, parents)` returns the parents that remain, and the score.
+        By child, the parents that it may have, and those that it has whatever the score; by variable, those that come before it in every order. No gain is up to `rounding`. The trees take up to `most_bytes`.
         """
 
-    def set_order(self, order: Sequence[int]) -> None:
+    def set_order(self, order: Sequence[int], poll: object | None = None) -> None:
         """Begins with an order, the first one or another."""
 
-    def best_move(self, variable: int, least: float) -> float:
+    def best_move(self, variable: int, poll: object | None = None) -> float:
         """
-        Moves a variable to where the score is highest, if that raises it by more than `least`; by how much.
+        Moves a variable to where the score is highest, if that raises it; by how much.
+        """
+
+    def improve(self, moved: object | None = None, poll: object | None = None) -> None:
+        """
+        Moves each variable in turn until no move raises the score; calls moved(arcs, score) after each.
         """
 
     @property
     def order(self) -> list[int]: ...
+
+    @property
+    def arcs(self) -> int: ...
 
     @property
     def total(self) -> float:
@@ -506,21 +527,13 @@ class ResidualTest:
     def search_subsets(self, query: SubsetQuery, threads: int = 1, poll: object | None = None) -> FoundSubsets:
         """As ContingencyTest.search_subsets."""
 
-class FamilyScore:
+class FamilyScore(NetworkScore):
     """Scores of Bayesian-network families on a packed table."""
 
     def __init__(self, table: PackedTable, kind: str, ess: float = 1.0) -> None: ...
 
     def additions(self, child: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Sequence[int], threads: int = 1, poll: object | None = None, strategy: str = 'automatic') -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Scores of the child with the parents and each of many candidates."""
-
-    def additions_of_many(self, children: Sequence[int], candidates: Sequence[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]], parents: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """
-        Scores of many children, each with its parents and each of its candidates.
-        """
-
-    def families(self, child: int, parent_sets: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Scores of the child with each of several sets of parents."""
 
 class Counts:
     """

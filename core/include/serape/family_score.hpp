@@ -27,6 +27,7 @@
 #include "serape/counting/count_table.hpp"
 #include "serape/counting/plan.hpp"
 #include "serape/gamma_table.hpp"
+#include "serape/network_score.hpp"
 #include "serape/packed_table.hpp"
 #include "serape/parallel.hpp"
 #include "serape/score_functional.hpp"
@@ -89,18 +90,13 @@ class ScoreRule {
     std::unique_ptr<Known> known_;
 };
 
-// Candidates for one more parent of a child, beside the parents it has.
-struct AdditionQuery {
-    std::uint32_t child;
-    std::span<const std::uint32_t> candidates;
-    std::span<const std::uint32_t> parents;
-};
-
-class FamilyScore {
+class FamilyScore : public NetworkScore {
   public:
     FamilyScore(const PackedTable& table, ScoreKind kind, double ess);
 
     const PackedTable& table() const { return table_; }
+    std::size_t columns() const override { return table_.columns(); }
+    void verify(std::span<const std::uint32_t> columns) const override { table_.verify(columns); }
 
     // By candidate, the score of the child with the parents and that candidate. Cells are made once and counted against
     // every candidate. `strategy` forces how counts are made, for tests; panels serve no scores.
@@ -108,15 +104,19 @@ class FamilyScore {
                    std::size_t threads, CancellationToken& token, double* out,
                    CountingStrategy strategy = CountingStrategy::automatic) const;
 
-    // The additions of many queries, one after another in `out`: threads share the queries, or the candidates of one.
     void additions_of_many(std::span<const AdditionQuery> queries, std::size_t threads, CancellationToken& token,
-                           double* out) const;
-
-    // The scores of the child with each of several sets of parents.
-    void families(std::size_t child, std::span<const std::vector<std::uint32_t>> parent_sets, std::size_t threads,
-                  CancellationToken& token, double* out) const;
+                           double* out) const override;
+    void families(std::uint32_t child, std::span<const std::vector<std::uint32_t>> parent_sets, std::size_t threads,
+                  CancellationToken& token, double* out) const override;
+    double raising(const AdditionQuery& query, double least, std::size_t threads, CancellationToken& token,
+                   std::vector<Addition>& out) const override;
 
   private:
+    void count_additions(Cells& cells, std::size_t child, std::span<const std::uint32_t> candidates,
+                         std::span<const std::uint32_t> parents, std::size_t threads, CancellationToken& token,
+                         double* out, CountingStrategy strategy) const;
+    double score_of(const Cells& cells, std::size_t child, std::span<const std::uint32_t> parents) const;
+
     const PackedTable& table_;
     ScoreRule rule_;
 };

@@ -21,27 +21,31 @@
 #include <span>
 #include <vector>
 
-#include "serape/family_score.hpp"
 #include "serape/gaussian_test.hpp"
+#include "serape/network_score.hpp"
 #include "serape/parallel.hpp"
 
 namespace serape {
 
 enum class GaussianScoreKind { bic, bge };
 
-class GaussianScore {
+class GaussianScore : public NetworkScore {
   public:
     // `log_variance` by column. `cost` of each parent is in addition to BIC's own.
     GaussianScore(const GaussianTest& columns, GaussianScoreKind kind, std::vector<double> log_variance, double cost);
 
-    const GaussianTest& table() const { return columns_; }
+    std::size_t columns() const override { return columns_.columns(); }
     double unit() const { return unit_; }  // of which all scores are multiples
 
-    // As those of FamilyScore.
     void additions_of_many(std::span<const AdditionQuery> queries, std::size_t threads, CancellationToken& token,
-                           double* out) const;
-    void families(std::size_t child, std::span<const std::vector<std::uint32_t>> parent_sets, std::size_t threads,
-                  CancellationToken& token, double* out) const;
+                           double* out) const override;
+    void families(std::uint32_t child, std::span<const std::vector<std::uint32_t>> parent_sets, std::size_t threads,
+                  CancellationToken& token, double* out) const override;
+    double family(std::uint32_t child, std::span<const std::uint32_t> parents, CancellationToken& token) const override;
+    void removals(std::uint32_t child, std::span<const std::uint32_t> parents, CancellationToken& token,
+                  double* out) const override;
+    double raising(const AdditionQuery& query, double least, std::size_t threads, CancellationToken& token,
+                   std::vector<Addition>& out) const override;
 
   private:
     // Members of a set and a child, each as its shares in a basis of those before.
@@ -60,6 +64,13 @@ class GaussianScore {
     };
 
     Basis basis(std::size_t child, std::span<const std::uint32_t> parents) const;
+    double of_basis(const Basis& basis, std::size_t child) const;
+    void make_rows(std::span<const AdditionQuery> queries, std::size_t threads, CancellationToken& token) const;
+    template <class Each>
+    void with_each(const Basis& basis, std::size_t child, std::span<const std::uint32_t> candidates,
+                   Projection::Scratch& scratch, const Each& each) const;
+    double with_one_more(const Basis& basis, const Terms& terms, std::size_t child, std::uint32_t candidate,
+                         double of_child, double of_candidate) const;
     void add_each(const Basis& basis, std::size_t child, std::span<const std::uint32_t> candidates,
                   Projection::Scratch& scratch, double* out) const;
     double correlation(std::size_t a, std::size_t b) const {
@@ -67,6 +78,7 @@ class GaussianScore {
     }
     double log_scale(std::size_t column) const;
     Terms terms(std::size_t parents) const;
+    double unrounded(std::size_t child, const Terms& terms, double left, double log_determinant) const;
     double score(std::size_t child, const Terms& terms, double left, double log_determinant) const;
     double rounded(double value) const;
 

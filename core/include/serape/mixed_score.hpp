@@ -20,13 +20,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "serape/family_score.hpp"
 #include "serape/gaussian_test.hpp"
+#include "serape/network_score.hpp"
 #include "serape/parallel.hpp"
 
 namespace serape {
 
-class MixedScore {
+class MixedScore : public NetworkScore {
   public:
     // Of numbers, `log_variance` by column; `cost` of each parent is in addition to BIC's own.
     MixedScore(const GaussianTest& numbers, std::vector<double> log_variance, double cost);
@@ -36,15 +36,13 @@ class MixedScore {
     void add_number();
 
     std::size_t rows() const { return rows_; }
-    std::size_t columns() const { return variables_.size(); }
-    const MixedScore& table() const { return *this; }
+    std::size_t columns() const override { return variables_.size(); }
     double unit() const { return unit_; }  // of which all scores are multiples
 
-    // As those of FamilyScore.
     void additions_of_many(std::span<const AdditionQuery> queries, std::size_t threads, CancellationToken& token,
-                           double* out) const;
-    void families(std::size_t child, std::span<const std::vector<std::uint32_t>> parent_sets, std::size_t threads,
-                  CancellationToken& token, double* out) const;
+                           double* out) const override;
+    void families(std::uint32_t child, std::span<const std::vector<std::uint32_t>> parent_sets, std::size_t threads,
+                  CancellationToken& token, double* out) const override;
 
   private:
     struct Variable {
@@ -64,7 +62,7 @@ class MixedScore {
         std::size_t operator()(const Set& set) const;
     };
 
-    double family(std::uint32_t child, const Set& parents, Scratch& scratch) const;
+    double scored(std::uint32_t child, const Set& parents, Scratch& scratch) const;
     double set_score(const Set& set, Scratch& scratch) const;
     double computed(const Set& set, Scratch& scratch) const;
     void divide(std::span<const std::uint32_t> categories, Scratch& scratch) const;
