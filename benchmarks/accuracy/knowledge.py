@@ -80,7 +80,7 @@ def told(repeats: int, algorithms: Sequence[str]) -> None:
                 for algorithm in algorithms:
                     begin = time.process_time()
                     shd = serape.network(table, algorithm, knowledge=known).compare(truth).shd
-                    found[algorithm, form].append((shd, time.process_time() - begin))
+                    found[algorithm, form].append((shd or 0, time.process_time() - begin))
         for (algorithm, form), all_of in found.items():
             shd, seconds = np.mean(all_of, axis=0)
             print(f"{rows:,} rows, {algorithm}, {form}: distance {shd:.2f}, {seconds:.3f} s", flush=True)

@@ -33,7 +33,8 @@ def restricted(graph: PartlyDirected, knowledge: BoundKnowledge) -> PartlyDirect
 
 
 def graph_of(found: serape.Structure, names: Any) -> PartlyDirected:
-    return PartlyDirected.of_networkx(found.graph, list(names))
+    graph: Any = found.graph
+    return PartlyDirected.of_networkx(graph, list(names))
 
 
 def known_on_data(seed: int, n: int, rows: int) -> tuple[serape.Table, serape.Knowledge]:

@@ -101,7 +101,7 @@ class _Search:
         self.score = score
         self._run, self._algorithm = run, algorithm
         self._watch = _Watch(run, algorithm.name)
-        self._common = {"threads": run.settings.threads, "watch": self._watch.or_none}
+        self._common: dict[str, Any] = {"threads": run.settings.threads, "watch": self._watch.or_none}
         self._search = partial(algorithm.search, score, neighbours, **self._common, **options)
         self._most = options["max_parents"]
 
