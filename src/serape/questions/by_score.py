@@ -172,7 +172,8 @@ class _Search:
         against += [(x, y) for x, y in free.edges() if knowledge.forbids_pair(x, y)]
         against += [(x, y) for x, y in sorted(knowledge.required) if not free.are_adjacent(x, y)]
         where = first_few([f"{names[x]} – {names[y]}" for x, y in against])
-        why = f"which contradicts it at {where}" if where else "and none that is equivalent to it agrees with the knowledge"
+        none = "and none that is equivalent to it agrees with the knowledge"
+        why = f"which contradicts it at {where}" if where else none
         self._run.notes.append(
             f"the data disagree with the knowledge: without it, the search of {self._algorithm.name} finds a graph "
             f"whose score is higher by {more:,.1f}, {why}"
