@@ -102,6 +102,7 @@ oracle: $(VENV)/test.ready
 	@$(BIN)/python tests/contexts_oracle.py --dags 1000
 	@$(BIN)/python tests/contexts_oracle.py --knowledge --dags 1000
 	@$(BIN)/python tests/score_oracle.py
+	@$(BIN)/python tests/score_oracle.py --knowledge
 
 corpus: $(VENV)/test.ready
 	@$(BIN)/python tests/corpus.py check tests/corpus.txt --jobs $(JOBS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import networkx as nx
 import numpy as np
@@ -88,21 +88,35 @@ def _set_score(frame: pd.DataFrame, names: Sequence[str]) -> float:
     return float(total)
 
 
-def plain_boss(local: Callable[[int, Sequence[int]], float], n: int, max_parents: int) -> list[set[int]]:
-    """The search for an order, with the parents of every variable found anew for every order that is tried."""
+def plain_boss(
+    local: Callable[[int, Sequence[int]], float],
+    n: int,
+    max_parents: int,
+    *,
+    order: Sequence[int] | None = None,
+    allowed: Sequence[Collection[int]] | None = None,
+    required: Sequence[Collection[int]] | None = None,
+    earlier: Sequence[Collection[int]] | None = None,
+) -> list[set[int]]:
+    """The search for an order, with the parents of every variable found anew for every order that is tried.
+
+    By variable: the parents that it may have, those that it has whatever the score, and those before it in every order.
+    """
 
     def parents(child: int, before: Sequence[int]) -> tuple[float, list[int]]:
-        found: list[int] = []
-        best = local(child, [])
+        found = sorted(required[child] if required else ())
+        fixed = set(found)
+        best = local(child, found)
+        possible = [x for x in before if allowed is None or x in allowed[child]]
         while len(found) < max_parents:
-            scored = [(local(child, sorted([*found, x])), -x) for x in before if x not in found]
+            scored = [(local(child, sorted([*found, x])), -x) for x in possible if x not in found]
             if not scored or max(scored)[0] <= best:
                 break
             best, x = max(scored)
             found.append(-x)
         found.sort()
-        while found:
-            scored = [(local(child, [z for z in found if z != x]), -x) for x in found]
+        while set(found) > fixed:
+            scored = [(local(child, [z for z in found if z != x]), -x) for x in found if x not in fixed]
             if max(scored)[0] <= best:
                 break
             best, x = max(scored)
@@ -112,15 +126,20 @@ def plain_boss(local: Callable[[int, Sequence[int]], float], n: int, max_parents
     def total(order: Sequence[int]) -> float:
         return math.fsum(parents(x, order[:k])[0] for k, x in enumerate(order))
 
-    order = list(range(n))
+    def is_allowed(order: Sequence[int]) -> bool:
+        return earlier is None or all(set(earlier[x]) <= set(order[:k]) for k, x in enumerate(order))
+
+    order = list(range(n)) if order is None else list(order)
     moving = True
     while moving:
         moving = False
         for x in list(order):
             rest = [y for y in order if y != x]
             now = total(order)
-            tried = [[*rest[:k], x, *rest[k:]] for k in range(n)]
-            best = max(tried, key=total)
+            at = order.index(x)
+            places = [at, *range(at)[::-1], *range(at + 1, n)]  # of equals, the first one
+            tried = [[*rest[:k], x, *rest[k:]] for k in places]
+            best = max(filter(is_allowed, tried), key=lambda order: round(total(order), 7))
             if total(best) > now + 1e-9 * abs(now):
                 order, moving = best, True
     found = [set[int]() for _ in range(n)]

@@ -1,13 +1,15 @@
 """Runs searches by score on the exact counts of random networks in many rows, and counts wrong answers.
 
     python tests/score_oracle.py [--dags 200] [--rows 1e6 1e8 2e9] [--nodes 4 7] [--seed 0] [--jobs 1]
+                                 [--knowledge]
 
 Each DAG has 4 to 7 binary nodes, and each node a logistic law. The table holds every combination of values with its
 expected frequency. With so many rows, GES, XGES and BOSS must find the class of the DAG, as far as the score is
 *consistent*: adding x to the parents of y raises it where x and y are dependent given these, and lowers it otherwise
 (Chickering 2002). A law with a dependence too weak for that in so many rows is drawn anew; how often this happens is
 printed, with the wrong answers there, which are no errors. Tabu search and the sparse candidate algorithm promise
-nothing (docs/soundness.md); what they find is printed, too.
+nothing (docs/soundness.md); what they find is printed, too. With `--knowledge`, each DAG comes with random knowledge
+that is true of it, and the right answer is the class restricted by it.
 """
 
 from __future__ import annotations
@@ -23,14 +25,16 @@ import numpy as np
 
 import serape
 from plain import random_dag
-from serape.structure.graphs import PartlyDirected, cpdag
+from serape.structure.equivalence import equivalence_class
+from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score, make_score
+from true_knowledge import random_knowledge
 
 EXACT = ("ges", "xges", "boss")
 OTHERS = ("tabu", "sca")
 SCORES = ("bic", "bdeu")
-Case = tuple[int, float, tuple[int, int], tuple[str, ...]]
-"""A seed, the number of rows, the numbers of nodes, and the algorithms."""
+Case = tuple[int, float, tuple[int, int], tuple[str, ...], bool]
+"""A seed, the number of rows, the numbers of nodes, the algorithms, and whether there is knowledge."""
 
 
 def expected_table(graph: nx.DiGraph[str], rows: float, random: np.random.Generator) -> serape.Table:
@@ -62,20 +66,22 @@ def is_consistent(score: Score, oracle: serape.DSeparation) -> bool:
 
 def wrong(case: Case) -> tuple[bool, list[str]]:
     """Return whether the score of a law is consistent, and the algorithms that do not find the class of its graph."""
-    seed, rows, (least, most), algorithms = case
+    seed, rows, (least, most), algorithms, informed = case
     random = np.random.default_rng([seed, int(rows)])
     graph = random_dag(random, int(random.integers(least, most + 1)), float(random.choice([0.2, 0.4, 0.6])))
     table = expected_table(graph, rows, random)
     score = make_score(table, str(random.choice(SCORES)))
-    truth = cpdag(PartlyDirected.of_networkx(graph, table.names).parents).to_networkx(table.names)
-    found = {name: serape.network(score, name).graph for name in algorithms}
+    known = serape.Knowledge(**random_knowledge(random, graph)) if informed else serape.Knowledge()
+    parents = PartlyDirected.of_networkx(graph, table.names).parents
+    truth = equivalence_class(parents, known.bind(table.names)).to_networkx(table.names)
+    found = {name: serape.network(score, name, knowledge=known).graph for name in algorithms}
     missed = [name for name, network in found.items() if set(network.edges) != set(truth.edges)]
     return is_consistent(score, serape.DSeparation(graph, list(table.names))), missed
 
 
 def hunt(
     rows: float, dags: int, nodes: tuple[int, int] = (4, 7), seed: int = 0, jobs: int = 1,
-    algorithms: Sequence[str] = EXACT,
+    algorithms: Sequence[str] = EXACT, informed: bool = False,
 ) -> tuple[Counter[str], Counter[str], int]:  # fmt: skip
     """Return the wrong answers by algorithm in so many DAGs, those where the score is not consistent, and how many."""
     errors: Counter[str] = Counter()
@@ -83,7 +89,7 @@ def hunt(
     done = passed = 0
     with get_context("spawn").Pool(jobs) if jobs > 1 else _Here() as pool:
         for consistent, missed in pool.imap(
-            wrong, ((seed + k, rows, nodes, tuple(algorithms)) for k in range(50 * dags))
+            wrong, ((seed + k, rows, nodes, tuple(algorithms), informed) for k in range(50 * dags))
         ):
             (errors if consistent else weak).update(missed)
             done, passed = done + consistent, passed + (not consistent)
@@ -113,11 +119,14 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, nargs=2, default=[4, 7])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--knowledge", action="store_true")
     options = parser.parse_args()
     failed = False
     for rows in options.rows:
         least, most = options.nodes
-        found, weak, passed = hunt(rows, options.dags, (least, most), options.seed, options.jobs, (*EXACT, *OTHERS))
+        found, weak, passed = hunt(
+            rows, options.dags, (least, most), options.seed, options.jobs, (*EXACT, *OTHERS), options.knowledge
+        )
         for name in (*EXACT, *OTHERS):
             print(
                 f"{rows:.0e} rows, {name}: {found[name]:,} wrong of {options.dags:,} DAGs"

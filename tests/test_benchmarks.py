@@ -79,6 +79,7 @@ PARTS = (
     "accuracy small-tables",
     "accuracy soundness",
     "accuracy knockoffs",
+    "accuracy knowledge",
     "accuracy networks colliders",
     "accuracy networks limit",
     "accuracy networks scores",

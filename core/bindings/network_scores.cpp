@@ -1,9 +1,8 @@
 // Decomposable scores of networks: what all of them answer.
 #include "network_scores.hpp"
 
-#include <nanobind/stl/pair.h>
-
 #include "bindings.hpp"
+#include "caller_score.hpp"
 #include "cancellation.hpp"
 
 namespace nb = nanobind;
@@ -104,6 +103,20 @@ void bind_network_score(nb::module_& m) {
             },
             nb::arg("child"), nb::arg("candidates"), nb::arg("parents"), nb::arg("least"), nb::arg("threads") = 1,
             "The score of the family, the candidates that raise it by more than `least`, and the scores with them.");
+    nb::class_<PermutedScore, NetworkScore>(m, "PermutedScore", "A score with its variables in another order.")
+        .def(
+            "__init__",
+            [](PermutedScore* self, const NetworkScore& score, const List& order) {
+                check(score, order);
+                check_distinct(order);
+                if (order.size() != score.columns()) {
+                    throw nb::value_error("an order has every variable once");
+                }
+                new (self) PermutedScore(score, order);
+            },
+            nb::arg("score"), nb::arg("order"), nb::keep_alive<1, 2>());
+    nb::class_<CallerScore, NetworkScore>(m, "CallerScore", "A score written in Python: a serape.Score.")
+        .def(nb::init<nb::object, std::size_t>(), nb::arg("score"), nb::arg("variables"));
 }
 
 }  // namespace serape

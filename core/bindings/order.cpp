@@ -1,7 +1,6 @@
 // The order of variables that BOSS improves.
-#include <nanobind/stl/pair.h>
-
 #include "bindings.hpp"
+#include "cancellation.hpp"
 #include "conversions.hpp"
 #include "serape/order_search.hpp"
 
@@ -10,16 +9,33 @@ namespace nb = nanobind;
 namespace serape {
 namespace {
 
-using Grown = std::pair<std::vector<std::uint32_t>, std::vector<double>>;
-using Left = std::pair<std::vector<std::uint32_t>, double>;
 using List = std::vector<std::uint32_t>;
+using Lists = std::vector<List>;
 
-void check_all(const OrderSearch& search, std::span<const std::uint32_t> variables) {
-    for (const std::uint32_t x : variables) {
-        if (x >= search.variables()) {
+void check_all(std::size_t variables, std::span<const std::uint32_t> named) {
+    for (const std::uint32_t x : named) {
+        if (x >= variables) {
             throw nb::index_error("there is no such variable");
         }
     }
+}
+
+// Lists of other variables, one for each: as they are given, or empty.
+Lists checked(Lists lists, std::size_t variables) {
+    if (lists.empty()) {
+        lists.resize(variables);
+    }
+    if (lists.size() != variables) {
+        throw nb::value_error("there must be a list for every variable");
+    }
+    for (std::uint32_t k = 0; k < variables; ++k) {
+        check_all(variables, lists[k]);
+        check_distinct(lists[k]);
+        if (std::find(lists[k].begin(), lists[k].end(), k) != lists[k].end()) {
+            throw nb::value_error("a variable is in its own list");
+        }
+    }
+    return lists;
 }
 
 }  // namespace
@@ -28,61 +44,64 @@ void bind_order(nb::module_& m) {
     nb::class_<OrderSearch>(m, "OrderSearch", "An order of variables, and the parents of each among those before it.")
         .def(
             "__init__",
-            [](OrderSearch* self, std::size_t variables, nb::typed<nb::callable, Grown(std::uint32_t, List)> grow,
-               nb::typed<nb::callable, Left(std::uint32_t, List)> shrink) {
-                auto grown = [self, grow](std::uint32_t child, std::span<const std::uint32_t> parents) {
-                    const auto [xs, scores] = nb::cast<Grown>(grow(child, List(parents.begin(), parents.end())));
-                    check_one_length(xs, scores);
-                    check_all(*self, xs);
-                    std::vector<Branch> branches;
-                    for (std::size_t k = 0; k < xs.size(); ++k) {
-                        if (xs[k] == child || std::find(parents.begin(), parents.end(), xs[k]) != parents.end()) {
-                            throw nb::value_error("a further parent is in the family already");
-                        }
-                        branches.push_back({xs[k], scores[k]});
-                    }
-                    return branches;
-                };
-                auto shrunk = [self, shrink](std::uint32_t child, std::span<const std::uint32_t> parents) {
-                    auto [xs, score] = nb::cast<Left>(shrink(child, List(parents.begin(), parents.end())));
-                    check_all(*self, xs);
-                    return Shrunk{std::move(xs), score};
-                };
-                new (self) OrderSearch(variables, std::move(grown), std::move(shrunk));
+            [](OrderSearch* self, const NetworkScore& score, Lists allowed, std::size_t max_parents, double rounding,
+               Lists required, Lists earlier, std::size_t threads, std::size_t most_bytes) {
+                const std::size_t n = score.columns();
+                if (allowed.size() != n) {
+                    throw nb::value_error("there must be a list for every variable");
+                }
+                OrderRules rules{checked(std::move(allowed), n), checked(std::move(required), n),
+                                 checked(std::move(earlier), n), max_parents, rounding};
+                for (List& parents : rules.allowed) {
+                    std::sort(parents.begin(), parents.end());
+                    score.verify(parents);
+                }
+                new (self) OrderSearch(score, std::move(rules), std::min(threads, most_threads), most_bytes);
             },
-            nb::arg("variables"), nb::arg("grow"), nb::arg("shrink"),
-            "`grow(child, parents)` returns the further parents that raise the score, the best first, and the scores "
-            "with them; `shrink(child, parents)` returns the parents that remain, and the score.")
+            nb::arg("score"), nb::arg("allowed"), nb::arg("max_parents"), nb::arg("rounding"),
+            nb::arg("required") = Lists(), nb::arg("earlier") = Lists(), nb::arg("threads") = 1,
+            nb::arg("most_bytes") = OrderSearch::default_bytes, nb::keep_alive<1, 2>(),
+            "By child, the parents that it may have, and those that it has whatever the score; by variable, those that "
+            "come before it in every order. No gain is up to `rounding`. The trees take up to `most_bytes`.")
         .def(
             "set_order",
-            [](OrderSearch& search, const List& order) {
-                List sorted(order);
-                std::sort(sorted.begin(), sorted.end());
-                for (std::uint32_t k = 0; k < sorted.size(); ++k) {
-                    if (sorted[k] != k || sorted.size() != search.variables()) {
-                        throw nb::value_error("an order has every variable once");
-                    }
-                }
-                search.set_order(order);
+            [](OrderSearch& search, const List& order, const nb::object& poll) {
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(token, [&] { search.set_order(order, token); });
             },
-            nb::arg("order"), "Begins with an order, the first one or another.")
+            nb::arg("order"), nb::arg("poll") = nb::none(), "Begins with an order, the first one or another.")
         .def(
             "best_move",
-            [](OrderSearch& search, std::uint32_t variable, double least) {
-                check_all(search, {&variable, 1});
-                if (search.order().empty()) {
-                    throw nb::value_error("there is no order yet");
-                }
-                return search.best_move(variable, least);
+            [](OrderSearch& search, std::uint32_t variable, const nb::object& poll) {
+                check_all(search.variables(), {&variable, 1});
+                CancellationToken token = cancellation_token(poll);
+                double gain = 0.0;
+                run_interruptible(token, [&] { gain = search.best_move(variable, token); });
+                return gain;
             },
-            nb::arg("variable"), nb::arg("least"),
-            "Moves a variable to where the score is highest, if that raises it by more than `least`; by how much.")
+            nb::arg("variable"), nb::arg("poll") = nb::none(),
+            "Moves a variable to where the score is highest, if that raises it; by how much.")
+        .def(
+            "improve",
+            [](OrderSearch& search, const nb::object& moved, const nb::object& poll) {
+                CancellationToken token = cancellation_token(poll);
+                const auto tell = [&] {
+                    if (!moved.is_none()) {
+                        const nb::gil_scoped_acquire gil;
+                        moved(search.arcs(), search.total());
+                    }
+                };
+                run_interruptible(token, [&] { search.improve(tell, token); });
+            },
+            nb::arg("moved") = nb::none(), nb::arg("poll") = nb::none(),
+            "Moves each variable in turn until no move raises the score; calls moved(arcs, score) after each.")
         .def_prop_ro("order", &OrderSearch::order)
+        .def_prop_ro("arcs", &OrderSearch::arcs)
         .def_prop_ro("total", &OrderSearch::total, "The score.")
         .def(
             "parents",
             [](const OrderSearch& search, std::uint32_t child) {
-                check_all(search, {&child, 1});
+                check_all(search.variables(), {&child, 1});
                 return search.parents(child);
             },
             nb::arg("child"));

@@ -1,6 +1,6 @@
 """The native core: packed columns, counting, statistics."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Final, overload
 
 import numpy
@@ -363,6 +363,16 @@ class NetworkScore:
         The score of the family, the candidates that raise it by more than `least`, and the scores with them.
         """
 
+class PermutedScore(NetworkScore):
+    """A score with its variables in another order."""
+
+    def __init__(self, score: NetworkScore, order: Sequence[int]) -> None: ...
+
+class CallerScore(NetworkScore):
+    """A score written in Python: a serape.Score."""
+
+    def __init__(self, score: object, variables: int) -> None: ...
+
 class BlockScore(NetworkScore):
     """Scores of families whose columns are blocks of scores."""
 
@@ -417,21 +427,29 @@ class MixedScore(NetworkScore):
 class OrderSearch:
     """An order of variables, and the parents of each among those before it."""
 
-    def __init__(self, variables: int, grow: Callable[[int, Sequence[int]], tuple[Sequence[int], Sequence[float]]], shrink: Callable[[int, Sequence[int]], tuple[Sequence[int], float]]) -> None:
+    def __init__(self, score: NetworkScore, allowed: Sequence[Sequence[int]], max_parents: int, rounding: float, required: Sequence[Sequence[int]] = [], earlier: Sequence[Sequence[int]] = [], threads: int = 1, most_bytes: int = 1073741824) -> None:
         """
-        `grow(child, parents)` returns the further parents that raise the score, the best first, and the scores with them; `shrink(child, parents)` returns the parents that remain, and the score.
+        By child, the parents that it may have, and those that it has whatever the score; by variable, those that come before it in every order. No gain is up to `rounding`. The trees take up to `most_bytes`.
         """
 
-    def set_order(self, order: Sequence[int]) -> None:
+    def set_order(self, order: Sequence[int], poll: object | None = None) -> None:
         """Begins with an order, the first one or another."""
 
-    def best_move(self, variable: int, least: float) -> float:
+    def best_move(self, variable: int, poll: object | None = None) -> float:
         """
-        Moves a variable to where the score is highest, if that raises it by more than `least`; by how much.
+        Moves a variable to where the score is highest, if that raises it; by how much.
+        """
+
+    def improve(self, moved: object | None = None, poll: object | None = None) -> None:
+        """
+        Moves each variable in turn until no move raises the score; calls moved(arcs, score) after each.
         """
 
     @property
     def order(self) -> list[int]: ...
+
+    @property
+    def arcs(self) -> int: ...
 
     @property
     def total(self) -> float:

@@ -216,6 +216,15 @@ class BoundKnowledge:
         return _each_once(self._forbidden_members)
 
     @property
+    def forbidden_arcs(self) -> frozenset[tuple[int, int]]:
+        """The arcs that are forbidden as such; others follow from tiers and pairs."""
+        return self._forbidden
+
+    def tier(self, x: int) -> int:
+        """Return the number of the tier of x, 0 if it has none."""
+        return self._tier.get(x, 0)
+
+    @property
     def has_orientations(self) -> bool:
         """Whether anything is known besides forbidden pairs."""
         one_way = any(self.allows(y, x) for x, y in self._forbidden)

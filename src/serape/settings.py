@@ -210,7 +210,8 @@ class SearchSettings:
         None,
         "What is known about the network: a `Knowledge`, or a dict with `required`, `forbidden`, `tiers` and "
         "`forbidden_pairs`. Required neighbours are never removed. A pair that has no arc is tested like others, and "
-        "never adjacent; it can be spouses. Their common child must be a possible child of both (docs/networks.md).",
+        "never adjacent; it can be spouses. Their common child must be a possible child of both. A network has all "
+        "required arcs, none that is not allowed, and the directions that follow (docs/networks.md).",
         "A JSON file of what is known about the network: pairs of names under required and forbidden (arcs, from and "
         "to) and forbidden_pairs, and lists of names, earlier to later, under tiers.",
     )

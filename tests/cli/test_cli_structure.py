@@ -9,6 +9,7 @@ import serape
 from command import run
 from serape.cli.base import find_command
 from serape.data.writing import write_table
+from serape.structure.registry import NETWORK_ALGORITHMS
 
 
 @pytest.fixture
@@ -59,12 +60,25 @@ class TestStructure:
         code, out, _ = run(capsys, "region", asia, "-t", "either", "--depth", "1")
         assert "Within 1 edge of either" in out
 
-    def test_knowledge(self, capsys: pytest.CaptureFixture[str], asia: str, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("algorithm", NETWORK_ALGORITHMS)
+    def test_knowledge(self, capsys: pytest.CaptureFixture[str], asia: str, tmp_path: Path, algorithm: str) -> None:
         path = tmp_path / "known.json"
-        path.write_text('{"required": [["xray", "asia"]]}')
-        code, out, _ = run(capsys, "network", asia, "--algorithm", "pc-stable", "--knowledge", str(path), "--json")
+        path.write_text('{"required": [["xray", "asia"]], "tiers": [["bronc"], ["smoke"]]}')
+        code, out, _ = run(capsys, "network", asia, "--algorithm", algorithm, "--knowledge", str(path), "--json")
         assert code == 0
-        assert ("xray", "asia", True) in {(e["from"], e["to"], e["directed"]) for e in json.loads(out)["edges"]}
+        edges = {(e["from"], e["to"]): e["directed"] for e in json.loads(out)["edges"]}
+        assert edges["xray", "asia"]
+        assert ("smoke", "bronc") not in edges
+        path.write_text('{"required": [["asia", "dysp"], ["tub", "dysp"]]}')
+        if "max_parents" in NETWORK_ALGORITHMS[algorithm].defaults:
+            asked = ("network", asia, "--algorithm", algorithm, "--option", "max_parents=1", "--knowledge", str(path))
+            code, _, err = run(capsys, *asked)
+            assert (code, "requires 2 parents of 'dysp'" in err) == (2, True)
+
+    def test_knowledge_that_contradicts_itself(
+        self, capsys: pytest.CaptureFixture[str], asia: str, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "known.json"
         path.write_text('{"required": [["xray", "asia"], ["asia", "xray"]]}')
         code, _, err = run(capsys, "network", asia, "--knowledge", str(path))
         assert (code, "both required" in err) == (2, True)

@@ -220,7 +220,6 @@ ERRORS = [
     ("network plain.csv --algorithm ges --alpha 0.1", 2, "so --alpha 0.1 has no effect"),
     ("network plain.csv --algorithm ges --checkpoint kept.jsonl", 2, "so --checkpoint kept.jsonl has no effect"),
     ("network plain.csv --algorithm ges --score k2", 2, "use --score bdeu or 'bic'"),
-    ("network plain.csv --algorithm ges --knowledge arcs.json", 2, "use --algorithm tabu, 'mmhc'"),
     ("network plain.csv --algorithm ges --option k=2", 2, "has no option 'k'"),
     ("network plain.csv --algorithm tabu --option max_parents=0", 2, "--option max_parents must be a whole number"),
     ("network plain.csv --algorithm tabu --score bdeu --ess -1", 2, "must be"),

@@ -53,6 +53,7 @@ def _objects(random: np.random.Generator) -> dict[str, Any]:
     gaussian = _core.GaussianTest(rows, columns, str(random.choice(["fisher-z", "student-t"])), float(rows))
     for _ in range(columns):
         gaussian.append(random.normal(size=rows))
+    score = _core.FamilyScore(table, str(random.choice(["bic", "bdeu", "k2", "aic"])), 1.0)
     query = _core.SubsetQuery([0], columns - 1, list(range(1, columns - 1)), [], 0, 3, None, [-1], None, False, False)
     counts = _core.counts(table, 0, [1], [], threads=1)
     made: dict[str, Any] = {
@@ -61,7 +62,11 @@ def _objects(random: np.random.Generator) -> dict[str, Any]:
         "GaussianTest": gaussian,
         "MixedTest": _core.MixedTest(table, numbers, 5.0, 2**30),
         "ResidualTest": _core.ResidualTest(table, numbers, bool(random.integers(2)), np.empty(0), False),
-        "FamilyScore": _core.FamilyScore(table, str(random.choice(["bic", "bdeu", "k2", "aic"])), 1.0),
+        "FamilyScore": score,
+        "NetworkScore": _core.PermutedScore(score, random.permutation(columns).tolist()),
+        "OrderSearch": _core.OrderSearch(
+            score, [[x for x in range(columns) if x != y] for y in range(columns)], 5, 1e-9
+        ),
         "SubsetQuery": query,
         "FoundSubsets": test.search_subsets(query, 1, None),
         "ScreenAnswers": test.screen(0, [1], [], threads=1),

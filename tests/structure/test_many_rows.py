@@ -18,9 +18,10 @@ from serape.structure.perfect_score import PerfectScore
 from serape.structure.scores import MIN_ROUNDING, PermutedScore, Score, make_score
 
 
+@pytest.mark.parametrize("informed", [False, True])
 @pytest.mark.parametrize("rows", [1e6, 2e9])
-def test_exact_counts_of_many_rows_show_the_class(rows: float) -> None:
-    errors, _, _ = hunt(rows, 4)
+def test_exact_counts_of_many_rows_show_the_class(rows: float, informed: bool) -> None:
+    errors, _, _ = hunt(rows, 4, informed=informed)
     assert not errors
 
 

@@ -66,4 +66,31 @@ class NetworkScore {
                            std::vector<Addition>& out) const;
 };
 
+// Another score with its variables in another order: column k is column order[k] of the other.
+class PermutedScore : public NetworkScore {
+  public:
+    // `order` names every column of the other once.
+    PermutedScore(const NetworkScore& score, std::vector<std::uint32_t> order);
+
+    std::size_t columns() const override { return order_.size(); }
+    void verify(std::span<const std::uint32_t> columns) const override { score_.verify(permuted(columns)); }
+    bool for_one_thread() const override { return score_.for_one_thread(); }
+    void additions_of_many(std::span<const AdditionQuery> queries, std::size_t threads, CancellationToken& token,
+                           double* out) const override;
+    void families(std::uint32_t child, std::span<const std::vector<std::uint32_t>> parent_sets, std::size_t threads,
+                  CancellationToken& token, double* out) const override;
+    double family(std::uint32_t child, std::span<const std::uint32_t> parents, CancellationToken& token) const override;
+    void removals(std::uint32_t child, std::span<const std::uint32_t> parents, CancellationToken& token,
+                  double* out) const override;
+    double raising(const AdditionQuery& query, double least, std::size_t threads, CancellationToken& token,
+                   std::vector<Addition>& out) const override;
+
+  private:
+    std::vector<std::uint32_t> permuted(std::span<const std::uint32_t> columns) const;
+
+    const NetworkScore& score_;
+    std::vector<std::uint32_t> order_;
+    std::vector<std::uint32_t> place_;  // by column of the other
+};
+
 }  // namespace serape

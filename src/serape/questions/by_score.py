@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from serape.data.table import Table
-from serape.errors import DataError, OptionError, abbreviate, embedded, is_integer, shown, suggestion
+from serape.errors import DataError, OptionError, abbreviate, embedded, first_few, is_integer, shown, suggestion
 from serape.independence import IndependenceTest
 from serape.knowledge import BoundKnowledge, Knowledge
 from serape.names import match
@@ -19,8 +19,10 @@ from serape.results.call import Call
 from serape.results.structure import Structure
 from serape.search import BudgetSpent
 from serape.skeletons.edges import pairs_of
+from serape.structure.boss import boss
+from serape.structure.constraints import ArcConstraints
 from serape.structure.equivalence import agreeing_member, equivalence_class, is_equivalent, member
-from serape.structure.graphs import PartlyDirected, cpdag
+from serape.structure.graphs import PartlyDirected, cpdag, topological
 from serape.structure.registry import NetworkAlgorithm
 from serape.structure.score_choice import automatic_score
 from serape.structure.scores import SCORES, PermutedScore, Score, make_score
@@ -71,44 +73,111 @@ def _search_by_score(
     neighbours: dict[int, set[int]] | None,
     options: dict[str, Any],
 ) -> PartlyDirected:
-    """Search with the variables in the order of their names, so that ties do not depend on the order of columns.
-
-    Arcs that knowledge forbids can be steps on the way to the best graph, so a search without them may end before it.
-    With knowledge, two searches run: one that obeys it at each step, and one that does not. The answer of the second
-    counts if it agrees with the knowledge and has the higher score. So what is true takes nothing from the answer.
-    """
-    assert algorithm.search is not None
+    """Search with the variables in the order of their names, so that ties do not depend on the order of columns."""
     n = len(run.names)
     order = sorted(range(n), key=run.names.__getitem__)
     index = {x: k for k, x in enumerate(order)}
-    by_name = PermutedScore(score, order)
-    knowledge = None if run.knowledge is None else run.knowledge.bind(by_name.variables)
     allowed = None
     if neighbours is not None:
         allowed = {index[x]: {index[y] for y in others} for x, others in neighbours.items()}
-    watch = _Watch(run, algorithm.name)
-    search = partial(algorithm.search, by_name, allowed, threads=run.settings.threads, watch=watch.or_none, **options)
-    found: list[PartlyDirected] = []
-    with run.part():
-        try:
-            found.append(search(knowledge=knowledge))
-            if knowledge is not None and not knowledge.is_empty:
-                found[0] = _better(found[0], search(), knowledge, by_name)
-        except Stopped as stop:
-            found.append(stop.graph)
-            raise watch.spent or stop from None
-    graph = found[0]
+    search = _Search(run, algorithm, PermutedScore(score, order), allowed, options)
+    knowledge = BoundKnowledge() if run.knowledge is None else run.knowledge.bind(search.score.variables)
+    graph = search.free() if knowledge.is_empty else search.obeying(knowledge)
     return graph.renumbered([index[x] for x in range(n)])
 
 
-def _better(graph: PartlyDirected, free: PartlyDirected, knowledge: BoundKnowledge, score: Score) -> PartlyDirected:
-    """Return the graph that obeys knowledge, or one that was found without it if that agrees and scores higher."""
-    is_dag = not free.edges()
-    whole = cpdag(free.parents) if is_dag and is_equivalent(score, free.parents) else free
-    parents = agreeing_member(whole, knowledge)
-    if parents is None or score.total(parents) <= score.total(member(graph, score.variables) or []):
+class _Search:
+    """A search by score within a call: it can be stopped, and can be asked to obey knowledge."""
+
+    def __init__(
+        self,
+        run: StructureRun,
+        algorithm: NetworkAlgorithm,
+        score: Score,
+        neighbours: dict[int, set[int]] | None,
+        options: Mapping[str, Any],
+    ) -> None:
+        assert algorithm.search is not None
+        self.score = score
+        self._run, self._algorithm = run, algorithm
+        self._watch = _Watch(run, algorithm.name)
+        self._common: dict[str, Any] = {"threads": run.settings.threads, "watch": self._watch.or_none}
+        self._search = partial(algorithm.search, score, neighbours, **self._common, **options)
+        self._most = options["max_parents"]
+
+    def free(self) -> PartlyDirected:
+        """Return the graph that is found without knowledge, a class or a DAG, or as far as it is found."""
+        return self._found(self._search)
+
+    def obeying(self, knowledge: BoundKnowledge) -> PartlyDirected:
+        """Return the best graph found that obeys knowledge, a DAG, or its class as far as that obeys.
+
+        Arcs that knowledge forbids can be steps on the way to the best graph, so a search that obeys at each step may
+        end before it. So two searches run, one with the knowledge and one without. Of those that find a graph that
+        obeys, or one that is equivalent to such a graph, the one with the higher score counts: what is true takes
+        nothing from the answer. If neither does, a search through orders that obey goes on from the nearest graph.
+        """
+        n = len(self.score.variables)
+        constraints = ArcConstraints(n, knowledge)
+        first = self._found(partial(self._search, knowledge=knowledge))
+        best = agreeing_member(first, knowledge)
+        agrees = best is not None
+        if best is None:
+            best = constraints.nearest(first, n if self._most is None else self._most)
+        if self._run.complete:
+            same = not (self._algorithm.obeys or knowledge.forbidden_pairs(range(n)))
+            free = first if same else self.free()
+            if self._run.complete:
+                free = self._whole(free)
+                other = agreeing_member(free, knowledge)
+                if other is not None and not (agrees and self.score.gain(best, other) <= self.score.rounding):
+                    best = other
+                elif not agrees:
+                    best = self._climb(best, constraints)
+                if other is None and self._run.complete:
+                    self._tell(best, free, knowledge)
+        return equivalence_class(best, knowledge) if self._algorithm.finds_class else PartlyDirected.of_dag(best)
+
+    def _found(self, search: Callable[[], PartlyDirected]) -> PartlyDirected:
+        """Return what a search finds, or has found when it is stopped."""
+        graph = PartlyDirected(len(self.score.variables))
+        with self._run.part():
+            try:
+                graph = search()
+            except Stopped as stop:
+                graph = stop.graph
+                raise self._watch.spent or stop from None
         return graph
-    return PartlyDirected.of_dag(parents) if is_dag else free
+
+    def _climb(self, start: list[set[int]], constraints: ArcConstraints) -> list[set[int]]:
+        """Return the parents in the best graph that a search through orders finds from that of a DAG that obeys."""
+        search = partial(
+            boss, self.score, knowledge=constraints.knowledge, max_parents=self._most, first=topological(start),
+            starts=1, **self._common,
+        )  # fmt: skip
+        return agreeing_member(self._found(search), constraints.knowledge) or start
+
+    def _whole(self, graph: PartlyDirected) -> PartlyDirected:
+        """Return the class of a DAG, if the score is the same for all of it, and any other graph as it is."""
+        is_dag = not graph.edges() and is_equivalent(self.score, graph.parents)
+        return cpdag(graph.parents) if is_dag else graph
+
+    def _tell(self, best: list[set[int]], free: PartlyDirected, knowledge: BoundKnowledge) -> None:
+        """Say where a graph with a higher score is that knowledge rules out."""
+        names = self.score.variables
+        more = self.score.gain(best, member(free, names) or best)
+        if more <= self.score.rounding:
+            return
+        against = [(x, y) for x, y in free.arcs() if not knowledge.allows(x, y)]
+        against += [(x, y) for x, y in free.edges() if knowledge.forbids_pair(x, y)]
+        against += [(x, y) for x, y in sorted(knowledge.required) if not free.are_adjacent(x, y)]
+        where = first_few([f"{names[x]} – {names[y]}" for x, y in against])
+        none = "and none that is equivalent to it agrees with the knowledge"
+        why = f"which contradicts it at {where}" if where else none
+        self._run.notes.append(
+            f"the data disagree with the knowledge: without it, the search of {self._algorithm.name} finds a graph "
+            f"whose score is higher by {more:,.1f}, {why}"
+        )
 
 
 def _decided(run: StructureRun, graph: PartlyDirected, score: Score) -> PartlyDirected:
@@ -242,11 +311,4 @@ def check_score(
         raise OptionError(
             f"{algorithm.name} needs a score that is equal for equivalent graphs, and {score.name.upper()} is not; "
             f"use {setting('score', 'bdeu')} or 'bic'"
-        )
-    if bound.has_orientations:
-        raise OptionError(
-            f"{algorithm.name} searches classes of graphs, so of the knowledge it can use forbidden pairs only; for "
-            f"required arcs, forbidden directions or tiers use {setting('algorithm', 'tabu')}, 'mmhc', 'h2pc', 'sca' "
-            f"or "
-            f"'pc-stable'"
         )

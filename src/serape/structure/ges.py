@@ -27,6 +27,7 @@ import numpy as np
 
 from serape.knowledge import BoundKnowledge
 from serape.structure.dag_class import DagClass
+from serape.structure.equivalence import agreeing_member
 from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
 from serape.structure.stopping import ScoreCallback, keeping
@@ -64,7 +65,7 @@ def ges(
     threads: int = 1,
     watch: ScoreCallback | None = None,
 ) -> PartlyDirected:
-    """Return the completed graph at which the greedy search ends. Of knowledge, only forbidden pairs are used."""
+    """Return the completed graph at which the greedy search ends. Of knowledge, it uses the forbidden pairs."""
     search = ClassSearch(score, knowledge or BoundKnowledge(), max_parents, threads)
     with keeping(lambda: search.found.settled()):
         search.climb([search.insertion_phase()], watch)
@@ -77,10 +78,19 @@ def ges(
 
 
 def backward_search(
-    score: Score, parents: Sequence[Collection[int]], *, threads: int = 1, watch: ScoreCallback | None = None
+    score: Score,
+    parents: Sequence[Collection[int]],
+    *,
+    knowledge: BoundKnowledge | None = None,
+    threads: int = 1,
+    watch: ScoreCallback | None = None,
 ) -> PartlyDirected:
-    """Return the completed graph at which the backward phase ends that begins with the class of a DAG."""
-    search = ClassSearch(score, BoundKnowledge(), None, threads, parents)
+    """Return the completed graph at which the backward phase ends that begins with the class of a DAG.
+
+    If the DAG obeys the knowledge, so does one of each class on the way.
+    """
+    kind = _ObeyingSearch if knowledge is not None and knowledge.has_orientations else ClassSearch
+    search = kind(score, knowledge or BoundKnowledge(), None, threads, parents)
     with keeping(lambda: search.found.settled()):
         search.climb([search.deletion_phase()], watch)
     return search.graph
@@ -339,6 +349,21 @@ class ClassSearch:
         x, y = operator.x, operator.y
         common = self.graph.neighbours[y] & self.graph.adjacent(x)
         return self.found.delete(x, y, common - operator.others)
+
+
+class _ObeyingSearch(ClassSearch):
+    """A search whose deletions leave a graph in the class that obeys the knowledge."""
+
+    def path(self, operator: Operator) -> list[int] | None:
+        """Return what makes an operator invalid: for a deletion, that no graph of the class obeys, wherever that is."""
+        if operator.blocking is not None:
+            return super().path(operator)
+        whole = self.found
+        self.found = whole.copy()
+        self.delete(operator)
+        obeys = agreeing_member(self.graph, self.knowledge) is not None
+        self.found = whole
+        return None if obeys else list(range(self.graph.n))
 
 
 class TurningSearch(ClassSearch):

@@ -345,6 +345,11 @@ def structural_hamming_distance(a: PartlyDirected, b: PartlyDirected) -> int:
     )
 
 
+def topological(dag_parents: Sequence[Collection[int]]) -> list[int]:
+    """Return the nodes of a DAG, parents before children."""
+    return _topological(dag_parents, PartlyDirected.of_dag(dag_parents).children)
+
+
 def _topological(parents: Sequence[Collection[int]], children: Sequence[Iterable[int]]) -> list[int]:
     """Return the nodes, parents before children."""
     waiting = [len(before) for before in parents]

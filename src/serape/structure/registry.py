@@ -14,6 +14,7 @@ from serape.local.registry import ALGORITHMS, DIVIDE, Algorithm
 from serape.records import Records
 from serape.skeletons.pc import pc_skeleton
 from serape.structure.boss import boss
+from serape.structure.constraints import possible_parents
 from serape.structure.ges import ges
 from serape.structure.graphs import PartlyDirected
 from serape.structure.ldecc import ldecc
@@ -22,7 +23,7 @@ from serape.structure.mmb_by_mmb import mmb_by_mmb
 from serape.structure.pag import PartialAncestralGraph
 from serape.structure.scores import Score
 from serape.structure.sparse_candidate import sparse_candidate
-from serape.structure.tabu import allowed, possible_parents, tabu_search
+from serape.structure.tabu import tabu_search
 from serape.structure.xges import xges
 
 AlgorithmFamily = Literal["constraint", "hybrid", "score"]
@@ -51,8 +52,9 @@ class NetworkAlgorithm:
     score: Literal["bdeu", "bic"] = "bic"
     """The score for `score="auto"`."""
     finds_class: bool = False
-    """Whether it searches equivalence classes: then it needs a score that is equal within a class, and of knowledge it
-    uses forbidden pairs only."""
+    """Whether it searches equivalence classes: then it needs a score that is equal within a class."""
+    obeys: bool = True
+    """Whether its steps obey all knowledge, and not only that of forbidden pairs."""
     finds: str = "network"
 
     @property
@@ -86,8 +88,7 @@ def _tabu(
 ) -> PartlyDirected:
     candidates = possible_parents(len(score.variables), knowledge)
     if skeleton is not None:
-        neighbours = [np.array(sorted(skeleton[y]), np.uint32) for y in range(len(score.variables))]
-        candidates = [allowed(y, xs, knowledge) for y, xs in enumerate(neighbours)]
+        candidates = [xs[np.isin(xs, list(skeleton[y]))] for y, xs in enumerate(candidates)]
     return PartlyDirected.of_dag(tabu_search(score, candidates, knowledge=knowledge, **options))
 
 
@@ -98,9 +99,10 @@ _ALL = (
     NetworkAlgorithm("mmhc", "hybrid", False, "Tsamardinos, Brown & Aliferis 2006", _tabu, "mmpc",
                      {"symmetry": False}, _HYBRID, "bdeu"),
     NetworkAlgorithm("h2pc", "hybrid", False, "Gasse, Aussem & Elghazel 2014", _tabu, "hpc", {}, _HYBRID, "bdeu"),
-    NetworkAlgorithm("ges", "score", True, "Chickering 2002", _ges, defaults={"max_parents": None}, finds_class=True),
+    NetworkAlgorithm("ges", "score", True, "Chickering 2002", _ges, defaults={"max_parents": None}, finds_class=True,
+                     obeys=False),
     NetworkAlgorithm("xges", "score", True, "Nazaret & Blei 2024", _xges, defaults={"max_parents": None},
-                     finds_class=True),
+                     finds_class=True, obeys=False),
     NetworkAlgorithm("boss", "score", True, "Andrews et al. 2023", _boss,
                      defaults={"starts": None, "max_parents": None}, finds_class=True),
     NetworkAlgorithm("sca", "score", False, "Friedman, Nachman & Pe'er 1999", _sca, defaults={"k": 10, **_TABU}),

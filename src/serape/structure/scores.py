@@ -139,6 +139,10 @@ class Score(ABC):
                 poll()
         return found
 
+    def core(self) -> _core.NetworkScore:
+        """Return the score as searches in the core ask it: here, by calls of its methods."""
+        return _core.CallerScore(self, len(self.variables))
+
     def total(self, parents_of: Sequence[Collection[int]]) -> float:
         """Return the score of a network: the parents of every variable, in the order of `variables`."""
         if len(parents_of) != len(self.variables):
@@ -166,6 +170,10 @@ class PermutedScore(Score):
     def rounding(self) -> float:
         """The largest difference of scores that is put down to rounding."""
         return self._score.rounding
+
+    def core(self) -> _core.NetworkScore:
+        """Return the other score as the core asks it, with its variables in this order."""
+        return _core.PermutedScore(self._score.core(), self._order.tolist())
 
     def local(self, child: int, parents: Sequence[int]) -> float:
         """Return the score of a child with its parents."""
@@ -209,6 +217,10 @@ class NativeScore(Score):
     """A score whose families are scored by the core."""
 
     _native: _core.NetworkScore
+
+    def core(self) -> _core.NetworkScore:
+        """Return the score of the core, unless the caller has changed what it answers."""
+        return super().core() if self.of_caller else self._native
 
     def local(self, child: int, parents: Sequence[int]) -> float:
         """Return the score of a child with its parents."""

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.knowledge import BoundKnowledge
+from serape.structure.constraints import possible_parents
 from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
 from serape.structure.stopping import ScoreCallback, keeping
-from serape.structure.tabu import PATIENCE, TABU, TOGETHER, CandidatesOfEach, possible_parents, tabu_search
+from serape.structure.tabu import PATIENCE, TABU, TOGETHER, CandidatesOfEach, tabu_search
 
 
 def sparse_candidate(

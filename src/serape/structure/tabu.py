@@ -16,7 +16,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from serape.arrays import Floats, Positions
 from serape.knowledge import BoundKnowledge
@@ -334,16 +333,3 @@ def _bits(number: int) -> list[int]:
     """Return the places of the ones of a number."""
     held = np.frombuffer(number.to_bytes(number.bit_length() // 8 + 1, "little"), np.uint8)
     return np.flatnonzero(np.unpackbits(held, bitorder="little")).tolist()
-
-
-def possible_parents(n: int, knowledge: BoundKnowledge | None = None) -> list[NDArray[np.uint32]]:
-    """Return, for each of n nodes, the others that knowledge allows as parents."""
-    nodes = np.arange(n, dtype=np.uint32)
-    return [allowed(y, nodes[nodes != y], knowledge) for y in range(n)]
-
-
-def allowed(y: int, xs: NDArray[np.uint32], knowledge: BoundKnowledge | None) -> NDArray[np.uint32]:
-    """Return the candidates `xs` that knowledge allows as parents of y."""
-    if knowledge is None or knowledge.is_empty:
-        return xs
-    return xs[[knowledge.allows(int(x), y) for x in xs]]

@@ -30,7 +30,7 @@ def xges(
     threads: int = 1,
     watch: ScoreCallback | None = None,
 ) -> PartlyDirected:
-    """Return the completed graph at which the search ends. Of knowledge, only forbidden pairs are used."""
+    """Return the completed graph at which the search ends. Of knowledge, it uses the forbidden pairs."""
     best = _Xges(score, knowledge or BoundKnowledge(), max_parents, threads)
     with keeping(lambda: best.found.settled()):
         best.climb(best.phases, watch)
