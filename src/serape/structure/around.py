@@ -10,21 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from serape.arrays import Positions
-from serape.data.table import Table
 from serape.errors import DataError
 from serape.independence import IndependenceTest, table_of
 from serape.independence.d_separation import DSeparation
 from serape.knowledge import BoundKnowledge
 from serape.structure.block_score import BlockScore, nearest
 from serape.structure.boss import boss
-from serape.structure.equivalence import member
-from serape.structure.graphs import PartlyDirected
+from serape.structure.equivalence import agreeing_member, member
 from serape.structure.perfect_score import PerfectScore
-from serape.structure.scores import PermutedScore, Score
-from serape.structure.stopping import ScoreCallback, Stopped
+from serape.structure.scores import Score
+from serape.structure.stopping import ScoreCallback
 from serape.wording import setting
 
 MOST_COLUMNS = 300
@@ -44,27 +40,25 @@ def parents_around(
     threads: int = 1,
     watch: ScoreCallback | None = None,
 ) -> ParentsOf:
-    """Return a network of the highest score of the target and its candidates; knowledge bars arcs.
-
-    On Ctrl-C, it raises `Stopped` with the network so far; its positions are those of the variables in `Stopped.names`.
-    """
-    among = sorted({target, *candidates.tolist()})
+    """Return a network of the highest score of the target and its candidates, which obeys the knowledge."""
+    names = test.variables
+    among = sorted({target, *candidates.tolist()}, key=names.__getitem__)  # ties do not depend on the order of columns
     if isinstance(test, DSeparation):
-        return _search(PerfectScore(test.graph, test.variables), among, knowledge, threads, watch)
+        return _search(PerfectScore(test.graph, [names[k] for k in among]), among, knowledge, threads, watch)
     table = table_of(test)
     if table is None or table.remote is not None:
         raise DataError(
             f"algorithm 'boss-mb' needs a table in this process, for the score; use {setting('algorithm', 'iamb')}"
         )
     if len(among) > MOST_COLUMNS:
-        among = sorted(nearest(table, target, candidates, NEAREST, MOST_COLUMNS, threads))
-    if knowledge is not None:
-        return _search(BlockScore.among(table, among, threads), among, knowledge, threads, watch)
-    return table.memory.keep(
-        ("network of the highest score", tuple(among)),
-        lambda: _search(BlockScore.among(table, among, threads), among, None, threads, watch),
-        64 * len(among),
-    )
+        near = nearest(table, target, candidates, NEAREST, MOST_COLUMNS, threads)
+        among = [k for k in among if k in near]
+
+    def found() -> ParentsOf:
+        return _search(BlockScore(table, among, threads), among, knowledge, threads, watch)
+
+    key = "network of the highest score", tuple(among)
+    return found() if knowledge is not None else table.memory.keep(key, found, 64 * len(among))
 
 
 def _search(
@@ -74,9 +68,8 @@ def _search(
     threads: int,
     watch: ScoreCallback | None,
 ) -> ParentsOf:
-    """Search with the variables in the order of their names, so that ties do not depend on the order of columns."""
-    ordered = sorted(among, key=score.variables.__getitem__)
-    by_name = PermutedScore(score, ordered)
-    graph: PartlyDirected = boss(by_name, threads=threads, watch=watch)
-    parents = member(graph, by_name.variables) or [set() for _ in ordered]
-    return {y: frozenset(ordered[x] for x in own) for y, own in zip(ordered, parents, strict=True)}
+    bound = None if knowledge is None else knowledge.among(among)
+    graph = boss(score, knowledge=bound, threads=threads, watch=watch)
+    parents = (None if bound is None else agreeing_member(graph, bound)) or member(graph, score.variables)
+    assert parents is not None
+    return {y: frozenset(among[x] for x in own) for y, own in zip(among, parents, strict=True)}

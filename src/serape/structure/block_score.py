@@ -55,26 +55,25 @@ class Blocks:
     """The scores that stand for the columns of a table, and their correlations."""
 
     scores: Positions
-    """By score: its kind, its column, and the degree of a power or the level."""
+    """By score: its kind, its column in the table, and the degree of a power or the level."""
     begins: NDArray[np.uint32]
     """Where the scores of each column begin, and where those of the last one end."""
     correlations: Floats
     rows: float
 
     @classmethod
-    def of(cls, table: Table, columns: Sequence[int] | None = None, threads: int = 1) -> Blocks:
-        """Return the blocks of some columns of a table (by default of all), made once and kept with it."""
-        among = tuple(sorted(table.searched if columns is None else columns))
-
-        def made() -> Blocks:
-            return cls.made_of(CoreRows(table), [k for k in among if k not in table.identifiers], table, threads)
-
-        return table.memory.keep((cls, among), made, lambda blocks: blocks.correlations.nbytes)
+    def of(cls, table: Table, columns: Sequence[int], threads: int = 1) -> Blocks:
+        """Return the blocks of some columns of a table, made once and kept with it."""
+        among = tuple(columns)
+        return table.memory.keep(
+            (cls, among), lambda: cls.made_of(CoreRows(table), among, table, threads), lambda made: made.correlations.nbytes
+        )
 
     @classmethod
     def made_of(cls, rows: ScoredRows, columns: Sequence[int], table: Table, threads: int) -> Blocks:
-        """Return the blocks of columns, of rows that give their products; other columns have no scores."""
-        every = rows.scores_of(columns, DEGREE, threads, None)
+        """Return the blocks of columns, of rows that give their products."""
+        varying = set(table.searched) - table.identifiers
+        every = rows.scores_of([k for k in columns if k in varying], DEGREE, threads, None)
         is_further = np.isin(every[:, 0], _FURTHER)
         first = every[~is_further]
         of_first = rows.products(first, 0, threads, None) / rows.rows
@@ -83,19 +82,19 @@ class Blocks:
             products = rows.products(np.concatenate([first, some]), len(first), threads, None) / rows.rows
             kept.append(some[_joining(first, of_first, some, products, rows.rows)])
         joined = np.concatenate(kept)
-        joined = joined[np.lexsort((joined[:, 2], joined[:, 0], joined[:, 1]))]
-        begins = np.searchsorted(joined[:, 1], np.arange(len(table.names) + 1)).astype(np.uint32)
-        if len(joined) == len(first):
-            place = {tuple(one): k for k, one in enumerate(first.tolist())}
-            order = [place[tuple(one)] for one in joined.tolist()]
-            correlations = of_first[np.ix_(order, order)]
+        place = np.zeros(len(table.names), np.int64)
+        place[list(columns)] = np.arange(len(columns))
+        joined = joined[np.lexsort((joined[:, 2], joined[:, 0], place[joined[:, 1]]))]
+        begins = np.searchsorted(place[joined[:, 1]], np.arange(len(columns) + 1)).astype(np.uint32)
+        if len(joined) == len(first):  # `first` has the order of the columns
+            correlations = of_first
         else:
             correlations = rows.products(joined, 0, threads, None) / rows.rows
         return cls(joined, begins, np.ascontiguousarray(correlations), rows.rows)
 
-    def names_of(self, column: int) -> tuple[str, ...]:
-        """Return what the scores of a column are: "score", "common value", "power 2", "level 3"."""
-        own = self.scores[self.begins[column] : self.begins[column + 1]]
+    def names_of(self, place: int) -> tuple[str, ...]:
+        """Return what the scores of a column are, by its place among the columns: "score", "common value", "power 2", "level 3"."""
+        own = self.scores[self.begins[place] : self.begins[place + 1]]
         return tuple(KINDS[kind] + (f" {value}" if kind >= _FURTHER[1] else "") for kind, _, value in own.tolist())
 
 
@@ -147,18 +146,19 @@ class BlockScore(RoundedScore):
     _native: _core.BlockScore
 
     def __init__(self, table: Table, columns: Sequence[int] | None = None, threads: int = 1) -> None:
-        """Make the score of a table; of some columns alone if they are given, the others being as constants."""
-        self.table = table
-        self.variables = table.names
+        """Make the score of a table, or of some of its columns, in this order."""
+        among = range(len(table.names)) if columns is None else columns
         check_complete(table, f"score {self.name!r}", table.searched if columns is None else columns)
-        self.blocks = blocks = Blocks.of(table, columns, threads)
+        self.table = table
+        self.variables = tuple(table.names[k] for k in among)
+        self.blocks = blocks = Blocks.of(table, among, threads)
         """The scores of each column, and their correlations."""
         self._native = _core.BlockScore(
             blocks.correlations.ravel(),
             blocks.begins.tolist(),
             blocks.rows,
             0.5 * math.log(max(blocks.rows, 1.0)),
-            math.log(max(len(self.variables), 1)),
+            math.log(max(len(table.searched), 1)),
         )
 
     @classmethod
@@ -166,11 +166,6 @@ class BlockScore(RoundedScore):
         """Return the score on a table; it has no equivalent sample size."""
         del equivalent_sample_size
         return cls(table)
-
-    @classmethod
-    def among(cls, table: Table, columns: Sequence[int], threads: int = 1) -> BlockScore:
-        """Return the score of some columns, made once and kept with the table."""
-        return table.memory.keep((cls, tuple(columns)), lambda: cls(table, columns, threads))
 
 
 def nearest(table: Table, target: int, candidates: Positions, few: int, most: int, threads: int = 1) -> set[int]:
