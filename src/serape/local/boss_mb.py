@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from serape.local.answer import Answer
-from serape.search import Search
+from serape.search import Members, Search
 
 Parents = Mapping[int, frozenset[int]]
 
@@ -35,8 +35,7 @@ def boss_mb(search: Search, target: int) -> Answer:
     spouses = {x: via for x in _spouses(target, parents) if (via := _confirmed_children(search, x, target, near, parents))}
     for x in (*near, *spouses):
         blanket.add(x)
-    if search.gathers_evidence(target):  # of the others
-        search.screen(target, search.candidates(target, *blanket), tuple(blanket))
+    _test_others(search, target, blanket)
     return Answer(tuple(blanket), [x for x in blanket if x not in spouses], spouses)
 
 
@@ -45,9 +44,14 @@ def boss_pc(search: Search, target: int) -> list[int]:
     found = search.blanket(target)
     for x in _confirmed_neighbours(search, target, search.parents_by_score(target)):
         found.add(x)
-    if search.gathers_evidence(target):
-        search.screen(target, search.candidates(target, *found), tuple(found))
+    _test_others(search, target, found)
     return list(found)
+
+
+def _test_others(search: Search, target: int, found: Members) -> None:
+    """Test what is not found given what is: this decides nothing, and is asked when the evidence is read."""
+    if search.tests_others or not found:
+        search.screen(target, search.candidates(target, *found), tuple(found))
 
 
 def _confirmed_neighbours(search: Search, target: int, parents: Parents) -> list[int]:
