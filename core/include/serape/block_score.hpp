@@ -36,6 +36,8 @@ class BlockScore : public NetworkScore {
                            double* out) const override;
     void families(std::uint32_t child, std::span<const std::vector<std::uint32_t>> parent_sets, std::size_t threads,
                   CancellationToken& token, double* out) const override;
+    double raising(const AdditionQuery& query, double least, std::size_t threads, CancellationToken& token,
+                   std::vector<Addition>& out) const override;
 
   private:
     // The Cholesky factor of the scores of some columns, the last ones those of the child.
@@ -51,8 +53,12 @@ class BlockScore : public NetworkScore {
     double at(std::size_t a, std::size_t b) const { return gram_[a * size_ + b] + (a == b ? ridge : 0.0); }
     double cost(std::uint32_t child, std::uint32_t parent) const;
     Basis basis(std::uint32_t child, std::span<const std::uint32_t> parents) const;
-    void add_each(const Basis& basis, std::uint32_t child, std::span<const std::uint32_t> candidates, Scratch& scratch,
-                  double* out) const;
+    template <class Part>
+    void each_together(std::span<const std::uint32_t> candidates, const Part& part) const;
+    template <class Each>
+    void add_each(const Basis& basis, std::uint32_t child, std::span<const std::uint32_t> candidates, double floor,
+                  Scratch& scratch, const Each& each) const;
+    double rounded(double value) const;
     double score(std::uint32_t child, double log_left, double cost, std::size_t scores) const;
 
     static constexpr double ridge = 1.0 / (1 << 20);

@@ -2,7 +2,7 @@
 
 A column is a block of scores (`serape.engines.gram_matrix`): a number has the normal scores of its ranks and some
 *further* scores, an indicator of a frequent value and polynomials of the normal scores; a category has indicators of
-its levels. A set of columns is worth the Gaussian likelihood of all its scores, −½ N ln det of their correlations, less
+its levels, of the 15 most frequent ones beside the most frequent one of all. A set of columns is worth the Gaussian likelihood of all its scores, −½ N ln det of their correlations, less
 ½ ln(N) for each product of a score of one column and a score of another, and less ln(p) for each pair of columns, with N
 rows and p columns. A family is worth what it adds to the set of its parents. Therefore
 
@@ -45,6 +45,8 @@ from serape.structure.scores import RoundedScore
 
 DEGREE = 5
 """The highest degree of polynomials that are looked at."""
+LEVELS = 15
+"""The most indicators of a category: less frequent levels join the most frequent one. A bound of time and of costs."""
 TOGETHER = 2048
 """Further scores whose products are made at once, about: a bound of memory."""
 _FURTHER = (KINDS.index("common value"), KINDS.index("power"))
@@ -73,7 +75,7 @@ class Blocks:
     def made_of(cls, rows: ScoredRows, columns: Sequence[int], table: Table, threads: int) -> Blocks:
         """Return the blocks of columns, of rows that give their products."""
         varying = set(table.searched) - table.identifiers
-        every = rows.scores_of([k for k in columns if k in varying], DEGREE, threads, None)
+        every = _without_rare_levels(rows.scores_of([k for k in columns if k in varying], DEGREE, threads, None))
         is_further = np.isin(every[:, 0], _FURTHER)
         first = every[~is_further]
         of_first = rows.products(first, 0, threads, None) / rows.rows
@@ -96,6 +98,14 @@ class Blocks:
         """Return what the scores of a column are, by its place among the columns: "score", "common value", "power 2", "level 3"."""
         own = self.scores[self.begins[place] : self.begins[place + 1]]
         return tuple(KINDS[kind] + (f" {value}" if kind >= _FURTHER[1] else "") for kind, _, value in own.tolist())
+
+
+def _without_rare_levels(scores: Positions) -> Positions:
+    """Leave out the indicators of levels after the most frequent ones, of which a column's come first."""
+    is_level = scores[:, 0] == KINDS.index("level")
+    starts = np.flatnonzero(np.diff(scores[:, 1], prepend=-1.0))
+    place = np.arange(len(scores)) - np.repeat(starts, np.diff(np.append(starts, len(scores))))
+    return scores[~is_level | (place < LEVELS)]
 
 
 def _chunks(further: Positions) -> list[Positions]:
