@@ -63,8 +63,8 @@ def multiplied(scores: NDArray[np.float64]) -> Callable[[], object]:
 def run(options: argparse.Namespace) -> None:
     """Measure Gram matrices of scores: ranks, polynomials and products, beside NumPy and the machine's limit.
 
-    Seconds of the processor, medians. NumPy multiplies scores that are written down already; the limit is its product of
-    two square matrices. A product and a sum count as two operations; half of the matrix is counted.
+    Seconds of the processor, medians. NumPy multiplies scores that are written down already; the limit is its product
+    of two square matrices. A product and a sum count as two operations; half of the matrix is counted.
     """
     repeats = 2 if options.quick else 5
     random = np.random.default_rng(SEED)

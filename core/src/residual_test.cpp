@@ -11,6 +11,7 @@
 #include <numeric>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "conditioning.hpp"
 #include "feature_products.hpp"
@@ -378,47 +379,73 @@ std::span<const ResidualTest::Polynomial> ResidualTest::polynomials(std::size_t 
     return std::span(kept.made).first(std::min(degree, kept.made.size()));
 }
 
-// By Stieltjes' recurrence. A number of few values has few of them, and one of which next to nothing is left by those
-// of lower degree is not made.
+// By Stieltjes' recurrence, a pass over blocks of rows for each degree, in which those of lower degree are made again.
+// A number of few values has few of them, and one of which next to nothing is left by those of lower degree is not
+// made.
 std::vector<ResidualTest::Polynomial> ResidualTest::made_polynomials(const Scores& scores, std::size_t highest) const {
     std::vector<Polynomial> made(1);
     const double scale = std::sqrt(effective_rows_);
-    std::vector<double> value(rows()), weight(rows()), last(rows()), before_last(rows(), 1.0);
-    std::vector<double> hermite(rows()), hermite_before(rows(), 1.0);
-    for (std::size_t r = 0; r < rows(); ++r) {
-        value[r] = scores.columns[r] * scale * inverse_root_weights_[r];
-        weight[r] = root_weights_[r] * root_weights_[r] / effective_rows_;
-    }
-    last = hermite = value;
-    double back = 1.0, leading = 1.0;  // of what is left of the Hermite polynomial
+    Panel powers, weighted, last;
+    powers.resize(highest);
+    weighted.resize(1);
+    last.resize(2);
+    // The mean square of the polynomial of a degree before it is scaled, and its mean product with the scores.
+    const auto pass = [&](std::size_t degree, double shift, double back) {
+        std::array<double, 2> sums{};
+        for (std::size_t begin = 0; begin < stride_; begin += panel_rows) {
+            for (std::size_t r = 0; r < panel_rows; ++r) {
+                powers[0][r] = scores.columns[begin + r] * scale * inverse_root_weights_[begin + r];
+            }
+            for (std::size_t d = 2; d <= degree; ++d) {
+                const double* const before = d > 2 ? powers[d - 3] : constant_panel.data();
+                const Polynomial one = d < degree ? made[d - 1] : Polynomial{shift, back};
+                kernels().next_polynomial(powers[0], powers[d - 2], before, one.shift, one.back, one.scale, panel_rows,
+                                          powers[d - 1]);
+            }
+            std::copy_n(powers[degree - 1], panel_rows, last[0]);
+            kernels().multiply(last[0], powers[0], panel_rows, last[1]);
+            kernels().multiply(last[0], root_weights_.data() + begin, panel_rows, weighted[0]);
+            kernels().multiply(weighted[0], root_weights_.data() + begin, panel_rows, weighted[0]);
+            add_products(weighted[0], 1, last[0], 2, sums.data(), 2);
+        }
+        return std::array{sums[0] / effective_rows_, sums[1] / effective_rows_};
+    };
+    // Hermite polynomials as sums of these polynomials, by degree: the recurrence of one in terms of the other.
+    std::vector<double> hermite{0.0, 1.0}, hermite_before{1.0}, length{0.0, 1.0};
+    double square = 1.0, product = 0.0;
     for (std::size_t degree = 2; degree <= highest && scores.values > degree; ++degree) {
-        double shift = 0.0, mean = 0.0, squares = 0.0, own = 0.0;
-        for (std::size_t r = 0; r < rows(); ++r) {
-            shift += weight[r] * value[r] * last[r] * last[r];
+        if (degree == 2) {
+            product = pass(1, 0.0, 0.0)[1];
         }
-        const double d = static_cast<double>(degree), root = std::sqrt(d), root_before = std::sqrt(d - 1.0);
-        for (std::size_t r = 0; r < rows(); ++r) {
-            const double next = (value[r] - shift) * last[r] - back * before_last[r];
-            before_last[r] = last[r];
-            last[r] = next;
-            own += weight[r] * next * next;
-            const double next_hermite = (value[r] * hermite[r] - root_before * hermite_before[r]) / root;
-            hermite_before[r] = hermite[r];
-            hermite[r] = next_hermite;
-            mean += weight[r] * next_hermite;
-            squares += weight[r] * next_hermite * next_hermite;
+        const double shift = product / square, back = length[degree - 1];
+        const auto [own, with_score] = pass(degree, shift, back);
+        length.push_back(std::sqrt(own));
+        made.push_back({shift, back, 1.0 / length[degree], 1.0});
+        square = own;
+        product = with_score;
+        const double root = std::sqrt(static_cast<double>(degree)), root_before = std::sqrt(root * root - 1.0);
+        std::vector<double> next(degree + 1, 0.0);
+        for (std::size_t k = 0; k < degree; ++k) {  // the product with the scores, of each part
+            next[k + 1] += hermite[k] * length[k + 1];
+            if (k > 0) {
+                next[k] += hermite[k] * made[k].shift;
+                next[k - 1] += hermite[k] * length[k];
+            }
         }
-        const double length = std::sqrt(own);
-        leading *= length / root;
-        const double before = (squares - mean * mean) / (leading * leading);
-        if (!(before * limits_.least_new < 1.0)) {
+        for (std::size_t k = 0; k + 1 < degree; ++k) {
+            next[k] -= root_before * hermite_before[k];
+        }
+        double squares = 0.0;
+        for (double& part : next) {
+            part /= root;
+            squares += part * part;
+        }
+        made[degree - 1].before = (squares - next[0] * next[0]) / (next[degree] * next[degree]);
+        if (!(made[degree - 1].before * limits_.least_new < 1.0)) {
+            made.pop_back();
             break;
         }
-        made.push_back({shift, back, 1.0 / length, before});
-        for (std::size_t r = 0; r < rows(); ++r) {
-            last[r] /= length;
-        }
-        back = length;
+        hermite_before = std::exchange(hermite, std::move(next));
     }
     return made;
 }
