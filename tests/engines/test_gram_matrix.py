@@ -12,6 +12,7 @@ import plain_gram_matrix as plain
 import serape
 from serape import _core
 from serape.engines.gram_matrix import CoreRows, GramMatrix, gram_matrix
+from serape.engines.scored import Scored
 from serape.errors import DataError
 from serape.independence.residuals import Residuals
 
@@ -159,6 +160,24 @@ def test_the_order_of_columns_changes_no_bit() -> None:
     found, expected = gram_matrix(table_of(frame.iloc[:, order]), degree=3), gram_matrix(table_of(frame), degree=3)
     places = np.concatenate([np.arange(len(expected.matrix))[expected.block(k)] for k in order])
     assert np.array_equal(found.matrix, expected.matrix[np.ix_(places, places)])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        1e9 + np.random.default_rng(1).normal(size=900),  # one upper half of the bits
+        1 + 1e-12 * np.random.default_rng(2).normal(size=900),
+        np.r_[1 + 2.0**-40 * np.random.default_rng(3).integers(0, 9, 450), -np.random.default_rng(4).random(450)],
+        np.random.default_rng(5).choice([0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324], 900),
+        np.random.default_rng(6).normal(size=900) * 10.0 ** np.random.default_rng(7).integers(-300, 300, 900),
+    ],
+)
+def test_scores_are_those_of_ranks(values: Matrix) -> None:
+    table = serape.Table({"x": values}, kinds={"x": "continuous"})
+    scored = Scored.of(table)
+    scored.make(table, [0])
+    found = scored.native.scores(0)[0] * np.sqrt(900)
+    np.testing.assert_allclose(found, plain.of_number(values, 1, np.ones(900))[0], atol=1e-12)
 
 
 @pytest.mark.parametrize("changed", [lambda v: np.exp(v / 3), lambda v: v**3])
