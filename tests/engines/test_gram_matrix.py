@@ -13,7 +13,7 @@ import serape
 from serape import _core
 from serape.engines.gram_matrix import CoreRows, GramMatrix, gram_matrix
 from serape.engines.scored import Scored
-from serape.errors import DataError
+from serape.errors import DataError, OptionError
 from serape.independence.residuals import Residuals
 
 Matrix = NDArray[np.float64]
@@ -254,6 +254,12 @@ def test_gaps_are_refused() -> None:
     frame.loc[3, "line"] = np.nan
     with pytest.raises(DataError, match="line"):
         gram_matrix(table_of(frame, missing="pairwise"))
+
+
+@pytest.mark.parametrize("degree", [0, 13])
+def test_degrees_that_are_not_made_are_refused(degree: int) -> None:
+    with pytest.raises(OptionError, match="from 1 to 12"):
+        gram_matrix(table_of(mixture(50)), degree=degree)
 
 
 def test_it_can_be_stopped() -> None:
