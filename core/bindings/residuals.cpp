@@ -90,6 +90,7 @@ void bind_scored_part(nb::module_& m) {
 }  // namespace
 
 void bind_residuals(nb::module_& m) {
+    m.attr("MAX_DEGREE") = ResidualLimits{}.max_degree;
     bind_scored_part(m);
     m.def(
         "indicated_levels",

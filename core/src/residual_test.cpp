@@ -26,18 +26,23 @@ namespace {
 
 constexpr double common_share = 0.1;  // of the rows, from which a value has an indicator
 
-// The order of values from the smallest to the largest, by digits of eleven bits; equal values stay in their order.
+// A number that orders a value among others as it is ordered.
+std::uint64_t ordered(double value) {
+    const auto pattern = std::bit_cast<std::uint64_t>(value + 0.0);  // zero has no sign
+    return pattern >> 63 != 0 ? ~pattern : pattern | std::uint64_t{1} << 63;
+}
+
+// The order of values from the smallest to the largest; equal values stay in their order. Their upper halves are sorted
+// by digits of eleven bits, then the few that have one upper half.
 std::vector<std::uint32_t> ascending(std::span<const double> values) {
-    constexpr std::size_t digits = 6, bits = 11, kinds = std::size_t{1} << bits;
+    constexpr std::size_t digits = 3, bits = 11, kinds = std::size_t{1} << bits;
     struct Keyed {
-        std::uint64_t key;
-        std::uint32_t row;
+        std::uint32_t key, row;
     };
     std::vector<Keyed> one(values.size()), other(values.size());
     std::vector<std::uint32_t> counts(digits * kinds, 0);
     for (std::uint32_t r = 0; r < values.size(); ++r) {
-        const auto pattern = std::bit_cast<std::uint64_t>(values[r] + 0.0);  // zero has no sign
-        const std::uint64_t key = pattern >> 63 != 0 ? ~pattern : pattern | std::uint64_t{1} << 63;
+        const auto key = static_cast<std::uint32_t>(ordered(values[r]) >> 32);
         one[r] = {key, r};
         for (std::size_t d = 0; d < digits; ++d) {
             ++counts[d * kinds + (key >> d * bits) % kinds];
@@ -56,6 +61,22 @@ std::vector<std::uint32_t> ascending(std::span<const double> values) {
     }
     std::vector<std::uint32_t> order(values.size());
     std::transform(one.begin(), one.end(), order.begin(), [](const Keyed& each) { return each.row; });
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> alike;
+    for (std::size_t begin = 0, end = 0; begin < one.size(); begin = end) {
+        while (end < one.size() && one[end].key == one[begin].key) {
+            ++end;
+        }
+        const auto first = order.begin() + static_cast<std::ptrdiff_t>(begin);
+        const auto last = order.begin() + static_cast<std::ptrdiff_t>(end);
+        if (std::is_sorted(first, last, [&](auto a, auto b) { return values[a] < values[b]; })) {
+            continue;
+        }
+        alike.clear();
+        std::transform(first, last, std::back_inserter(alike),
+                       [&](auto row) { return std::pair(ordered(values[row]), row); });
+        std::sort(alike.begin(), alike.end());
+        std::transform(alike.begin(), alike.end(), first, [](const auto& each) { return each.second; });
+    }
     return order;
 }
 

@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t tile_scores = 256;              // of either side: their panels and sums stay in the cache
 constexpr std::size_t range_rows = 128 * panel_rows;  // whose sums are added up before they join the others
 constexpr std::size_t strip = 16;                     // scores of either side whose panels stay in the nearest cache
+constexpr std::size_t few = 4;                        // of a strip, whose products with itself are halved
 
 // Some scores, and how they are made: columns one after another, each with its scores.
 struct ScoreGroup {
@@ -159,10 +160,30 @@ void add_range(const ScoredRows& rows, const Tile& tile, std::size_t begin, std:
             make(rows, *tile.other, begin, scratch.powers, scratch.other);
         }
         const Panel& other = is_square ? scratch.one : scratch.other;
+        const auto multiply = [&](std::size_t i, std::size_t count, std::size_t j, std::size_t end_j) {
+            add_products(scratch.one[i], count, other[j], end_j - j, out + i * others + j, others);
+        };
         for (std::size_t i = 0; i < ones; i += strip) {
-            for (std::size_t j = is_square ? i : 0; j < others; j += strip) {
-                add_products(scratch.one[i], std::min(strip, ones - i), other[j], std::min(strip, others - j),
-                             out + i * others + j, others);
+            const std::size_t end_i = std::min(i + strip, ones);
+            for (std::size_t k = i; k < end_i && is_square; k += few) {
+                multiply(k, std::min(few, end_i - k), k, end_i);
+            }
+            for (std::size_t j = is_square ? end_i : 0; j < others; j += strip) {
+                multiply(i, end_i - i, j, std::min(j + strip, others));
+            }
+        }
+    }
+}
+
+// Copies the upper triangle of a matrix to the lower one, in squares that stay in the cache.
+void mirror(double* matrix, std::size_t size, std::size_t stride) {
+    constexpr std::size_t side = 32;
+    for (std::size_t first = 0; first < size; first += side) {
+        for (std::size_t begin = 0; begin <= first; begin += side) {
+            for (std::size_t i = first; i < std::min(first + side, size); ++i) {
+                for (std::size_t j = begin; j < std::min(begin + side, i); ++j) {
+                    matrix[i * stride + j] = matrix[j * stride + i];
+                }
             }
         }
     }
@@ -283,11 +304,7 @@ void score_products(const ScoredRows& rows, std::span<const ScoreSource> sources
             }
         }
     }
-    for (std::size_t i = 0; i < fresh; ++i) {
-        for (std::size_t j = 0; j < i; ++j) {
-            out[(known + i) * fresh + j] = out[(known + j) * fresh + i];
-        }
-    }
+    mirror(out + known * fresh, fresh, fresh);
 }
 
 void score_products(const ResidualTest& test, std::span<const ColumnScore> scores, std::size_t known,

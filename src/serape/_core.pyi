@@ -498,6 +498,8 @@ class PairBlocks:
         Whether all are here (no more than `most`), by target the begin of its partners, the partners, their statistics and dof.
         """
 
+MAX_DEGREE: int = 12
+
 class ScoredPart:
     """Some rows of a table, with scores that were made in all its rows."""
 

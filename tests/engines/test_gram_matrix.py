@@ -12,7 +12,8 @@ import plain_gram_matrix as plain
 import serape
 from serape import _core
 from serape.engines.gram_matrix import CoreRows, GramMatrix, gram_matrix
-from serape.errors import DataError
+from serape.engines.scored import Scored
+from serape.errors import DataError, OptionError
 from serape.independence.residuals import Residuals
 
 Matrix = NDArray[np.float64]
@@ -161,6 +162,24 @@ def test_the_order_of_columns_changes_no_bit() -> None:
     assert np.array_equal(found.matrix, expected.matrix[np.ix_(places, places)])
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        1e9 + np.random.default_rng(1).normal(size=900),  # one upper half of the bits
+        1 + 1e-12 * np.random.default_rng(2).normal(size=900),
+        np.r_[1 + 2.0**-40 * np.random.default_rng(3).integers(0, 9, 450), -np.random.default_rng(4).random(450)],
+        np.random.default_rng(5).choice([0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324], 900),
+        np.random.default_rng(6).normal(size=900) * 10.0 ** np.random.default_rng(7).integers(-300, 300, 900),
+    ],
+)
+def test_scores_are_those_of_ranks(values: Matrix) -> None:
+    table = serape.Table({"x": values}, kinds={"x": "continuous"})
+    scored = Scored.of(table)
+    scored.make(table, [0])
+    found = scored.native.scores(0)[0] * np.sqrt(900)
+    np.testing.assert_allclose(found, plain.of_number(values, 1, np.ones(900))[0], atol=1e-12)
+
+
 @pytest.mark.parametrize("changed", [lambda v: np.exp(v / 3), lambda v: v**3])
 def test_increasing_functions_change_no_bit(changed: Callable[[Matrix], Matrix]) -> None:
     values = np.random.default_rng(7).normal(size=(500, 3))
@@ -235,6 +254,12 @@ def test_gaps_are_refused() -> None:
     frame.loc[3, "line"] = np.nan
     with pytest.raises(DataError, match="line"):
         gram_matrix(table_of(frame, missing="pairwise"))
+
+
+@pytest.mark.parametrize("degree", [0, 13])
+def test_degrees_that_are_not_made_are_refused(degree: int) -> None:
+    with pytest.raises(OptionError, match="from 1 to 12"):
+        gram_matrix(table_of(mixture(50)), degree=degree)
 
 
 def test_it_can_be_stopped() -> None:

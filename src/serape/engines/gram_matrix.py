@@ -25,6 +25,7 @@ from typing import NamedTuple, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from serape import _core
 from serape.arrays import Floats, Positions
 from serape.data.table import Table
 from serape.engines.scored import Scored
@@ -122,10 +123,12 @@ def gram_matrix(
 ) -> GramMatrix:
     """Return the Gram matrix of the scores of columns (by position; all that are searched by default).
 
-    `degree` is that of polynomials of numbers. What is made is kept with the table; other columns or a higher degree
-    later cost their own products. `threads` change nothing but the time. With `engine` "gpu" a GPU adds up the
-    products; "auto" means the core. The workers of a cluster add up those of a table there.
+    `degree` is that of polynomials of numbers, at most 12. What is made is kept with the table; other columns or a
+    higher degree later cost their own products. `threads` change nothing but the time. With `engine` "gpu" a GPU adds
+    up the products; "auto" means the core. The workers of a cluster add up those of a table there.
     """
+    if not 1 <= degree <= _core.MAX_DEGREE:
+        raise OptionError(f"degree must be a whole number from 1 to {_core.MAX_DEGREE}, not {degree!r}")
     asked = tuple(map(int, table.searched if columns is None else columns))
     rows = _rows_of(table, engine)
     known = table.memory.get(_Known.key(rows))
