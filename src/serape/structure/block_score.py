@@ -177,6 +177,11 @@ class BlockScore(RoundedScore):
         del equivalent_sample_size
         return cls(table)
 
+    @property
+    def size(self) -> int:
+        """The number of scores that stand for the columns."""
+        return len(self.blocks.scores)
+
 
 def nearest(table: Table, target: int, candidates: Positions, few: int, most: int, threads: int = 1) -> set[int]:
     """Return the target, the `few` candidates nearest to it, and those nearest to these: at most so many columns.

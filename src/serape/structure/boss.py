@@ -50,7 +50,7 @@ def boss(
 ) -> PartlyDirected:
     """Return the completed graph at which the search ends; one of its class obeys the knowledge.
 
-    `starts` are the orders to begin with; None is 10, fewer if there are more than 100 variables. `first` is the first
+    `starts` are the orders to begin with; None is 10, fewer if the score has a size of more than 100. `first` is the first
     of them, in which no parent that knowledge requires comes after its child; None is the order of the names.
     """
     n = len(score.variables)
@@ -68,7 +68,7 @@ def boss(
     progress = None if watch is None else _Progress(watch, score.total([()] * n))
     found: list[list[int]] = []
     random = np.random.default_rng(0)
-    starts = max(1, min(MOST_STARTS, 1000 // max(n, 1))) if starts is None else starts
+    starts = max(1, min(MOST_STARTS, 1000 // max(score.size, 1))) if starts is None else starts
 
     def parents() -> list[list[int]]:
         return [search.parents(y) for y in range(n)]

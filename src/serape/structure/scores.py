@@ -82,6 +82,11 @@ class Score(ABC):
     def local(self, child: int, parents: Sequence[int]) -> float:
         """Return the score of a child with its parents."""
 
+    @property
+    def size(self) -> int:
+        """What the time of a family grows with: the variables, or the scores that stand for them."""
+        return len(self.variables)
+
     @cached_property
     def rounding(self) -> float:
         """The largest difference of two networks' scores that is put down to rounding: no gain, and no loss.
@@ -165,6 +170,11 @@ class PermutedScore(Score):
         self.variables = tuple(score.variables[k] for k in order)
         self._score = score
         self._order = np.array(order, np.uint32)
+
+    @property
+    def size(self) -> int:
+        """What the time of a family grows with."""
+        return self._score.size
 
     @cached_property
     def rounding(self) -> float:
