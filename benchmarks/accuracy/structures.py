@@ -161,10 +161,10 @@ def penalty(repeats: int, largest: int, algorithms: Sequence[str]) -> None:
         print(f"{algorithm}, {score}, {rows:,} rows: {np.mean(shares):.2f} of the edges")
 
 
-def growth(sizes: Sequence[int], algorithms: Sequence[str], score: str) -> None:
-    """Print seconds of the processor by number of variables: 1,000 rows, degrees 2 and 4."""
+def growth(sizes: Sequence[int], degrees: Sequence[float], algorithms: Sequence[str], score: str) -> None:
+    """Print seconds of the processor by number of variables and mean number of neighbours: 1,000 rows."""
     for variables in sizes:
-        for degree in (2.0, 4.0):
+        for degree in degrees:
             random = np.random.default_rng(variables)
             graph = random_graph(random, variables, degree)
             graph = nx.relabel_nodes(graph, dict(zip(graph, random.permutation(variables).tolist(), strict=True)))
@@ -285,6 +285,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=float, default=120.0, help="seconds after which a search ends, for both")
     parser.add_argument("--draws", type=int, default=50, help="bootstraps")
     parser.add_argument("--variables", nargs="+", type=int, default=[250, 500, 1000, 2000])
+    parser.add_argument("--degrees", nargs="+", type=float, default=[2.0, 4.0], help="mean neighbours, for growth")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -307,7 +308,7 @@ def run(options: argparse.Namespace) -> None:
         elif part == "penalty":
             penalty(options.repeats, 20 if options.quick else 100, chosen or BY_SCORE)
         elif part == "growth":
-            growth(options.variables, chosen or BY_SCORE, options.score)
+            growth(options.variables, options.degrees, chosen or BY_SCORE, options.score)
         elif part == "numbers":
             numbers(options.graphs, options.rows, options.limit, chosen or ("boss", "xges", "ges"), **settings)
         elif part == "categories":

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
 #include "serape/kernels.hpp"
 #include "serape/log_gamma.hpp"
@@ -238,6 +239,24 @@ double GaussianScore::family(std::uint32_t child, std::span<const std::uint32_t>
     return of_basis(basis(child, parents), child);
 }
 
+// Calls each(i, j, value) for the lower half of the inverse of the factor of the parents' correlations.
+template <class Each>
+void GaussianScore::invert(const Basis& basis, const Each& each) {
+    const std::size_t size = basis.members.size();
+    std::vector<double> column(size);
+    for (std::size_t j = 0; j < size; ++j) {
+        for (std::size_t i = j; i < size; ++i) {
+            const double* const row = basis.factor.data() + row_begin(i);
+            double value = i == j ? 1.0 : 0.0;
+            for (std::size_t k = j; k < i; ++k) {
+                value -= row[k] * column[k];
+            }
+            column[i] = value / row[i];
+            each(i, j, column[i]);
+        }
+    }
+}
+
 // With L the factor of the parents' correlations R and w the child's shares: without parent j, its coefficient squared
 // over the j-th diagonal element of the inverse of R is left of the child besides, and the determinant of R is
 // multiplied by that element. These values are as precise as those of a factor without the parent, but not the same;
@@ -251,24 +270,13 @@ void GaussianScore::removals(std::uint32_t child, std::span<const std::uint32_t>
         return;
     }
     const double* const shares = made.factor.data() + row_begin(size);
-    std::vector<double> inverse(row_begin(size), 0.0);  // of the factor
-    std::vector<double> diagonal(size, 0.0);            // of the inverse of R
+    std::vector<double> diagonal(size, 0.0);  // of the inverse of R
     std::vector<double> coefficient(size, 0.0);
-    double inflation = 0.0;
-    for (std::size_t j = 0; j < size; ++j) {
-        for (std::size_t i = j; i < size; ++i) {
-            const double* const row = made.factor.data() + row_begin(i);
-            double value = i == j ? 1.0 : 0.0;
-            for (std::size_t k = j; k < i; ++k) {
-                value -= row[k] * inverse[row_begin(k) + j];
-            }
-            value /= row[i];
-            inverse[row_begin(i) + j] = value;
-            diagonal[j] += value * value;
-            coefficient[j] += value * shares[i];
-        }
-        inflation += diagonal[j];
-    }
+    invert(made, [&](std::size_t i, std::size_t j, double value) {
+        diagonal[j] += value * value;
+        coefficient[j] += value * shares[i];
+    });
+    const double inflation = std::accumulate(diagonal.begin(), diagonal.end(), 0.0);
     const Terms one_less = terms(size - 1);
     const double off = 8.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(size + 1) * inflation;
     const double doubt = (one_less.of_left * off / made.left + one_less.of_determinant * off) / unit_;  // in units
@@ -287,29 +295,84 @@ void GaussianScore::removals(std::uint32_t child, std::span<const std::uint32_t>
     }
 }
 
+// Picks the candidates that can leave up to `most_left` of the child, and perhaps some others. Whole
+// rows of correlations are read, as numbers and not one by one; false if there are none, if candidates are few, or if
+// the parents are nearly collinear.
+bool GaussianScore::pick(const Basis& basis, const AdditionQuery& query, double most_left, PickScratch& scratch) const {
+    constexpr std::size_t fewest = 32;
+    constexpr double most_inflation = 1e4;
+    constexpr double off = 1e-9;  // more than squares can be off by
+    const Correlations& known = columns_.correlations();
+    const std::size_t columns = columns_.columns();
+    const std::size_t size = basis.members.size();
+    const double least_square = basis.left - most_left;  // of a covariance, for a candidate of which all is left
+    if (columns < fewest || query.candidates.size() * 4 <= columns || !shrink_.empty() || !(least_square > 4.0 * off)) {
+        return false;
+    }
+    scratch.rows.clear();
+    for (std::size_t k = 0; k <= size; ++k) {
+        scratch.rows.push_back(known.values(k < size ? basis.members[k] : query.child));
+        if (scratch.rows.back() == nullptr) {
+            return false;
+        }
+    }
+    scratch.factor.clear();  // of which the diagonal is 1
+    scratch.inverse.clear();
+    for (std::size_t k = 0; k <= size; ++k) {
+        const double* const shares = basis.factor.data() + row_begin(k);
+        for (std::size_t j = 0; j < k; ++j) {
+            scratch.factor.push_back(shares[j] / basis.factor[row_begin(j) + j]);
+        }
+        if (k < size) {
+            scratch.inverse.push_back(1.0 / (shares[k] * shares[k]));
+        }
+    }
+    double inflation = 0.0;
+    invert(basis, [&](std::size_t, std::size_t, double value) { inflation += value * value; });
+    if (!(inflation <= most_inflation)) {
+        return false;
+    }
+    scratch.values.resize(std::max(scratch.values.size(), fewest * (size + 1)));
+    scratch.excess.resize(std::max(scratch.excess.size(), columns));
+    kernels().explained(scratch.rows.data(), scratch.factor.data(), scratch.inverse.data(), size, least_square, columns,
+                        scratch.values.data(), scratch.excess.data());
+    scratch.picked.clear();
+    for (const std::uint32_t x : query.candidates) {
+        if (scratch.excess[x] > -4.0 * off) {
+            scratch.picked.push_back(x);
+        }
+    }
+    return true;
+}
+
 double GaussianScore::raising(const AdditionQuery& query, double least, std::size_t, CancellationToken& token,
                               std::vector<Addition>& out) const {
+    thread_local PickScratch pick_scratch;
+    thread_local Projection::Scratch scratch;
     make_rows({&query, 1}, 1, token);
     const std::uint32_t child = query.child;
     const Basis made = basis(child, query.parents);
     const double own = of_basis(made, child);
     const Terms one_more = terms(made.parents + 1);
-    // By BIC, a candidate has to leave less of the child than this: the logarithm of what it leaves is taken only then.
+    // By BIC, a candidate has to leave no more of the child than this: only then is the logarithm of what it leaves
+    // taken.
     double most_left = std::numeric_limits<double>::infinity();
     if (kind_ == GaussianScoreKind::bic && one_more.of_left > 0.0) {
         const double needed = own + least - of_column_[child] - 2.0 * unit_;
         most_left = std::exp((one_more.constant - needed) / one_more.of_left);
     }
-    Projection::Scratch scratch;
-    for (std::size_t k = 0; k < query.candidates.size(); k += Projection::block) {
-        const auto some = query.candidates.subspan(k, std::min(Projection::block, query.candidates.size() - k));
+    std::span<const std::uint32_t> candidates = query.candidates;
+    if (pick(made, query, most_left, pick_scratch)) {
+        candidates = pick_scratch.picked;
+    }
+    for (std::size_t k = 0; k < candidates.size(); k += Projection::block) {
+        const auto some = candidates.subspan(k, std::min(Projection::block, candidates.size() - k));
         with_each(made, child, some, scratch, [&](std::size_t b, double of_child, double of_candidate) {
-            if (of_child > most_left) {
-                return;
-            }
-            const double with = with_one_more(made, one_more, child, some[b], of_child, of_candidate);
-            if (with > own + least) {
-                out.push_back({some[b], with});
+            if (of_child <= most_left) {
+                const double with = with_one_more(made, one_more, child, some[b], of_child, of_candidate);
+                if (with > own + least) {
+                    out.push_back({some[b], with});
+                }
             }
         });
     }

@@ -187,11 +187,10 @@ void OrderSearch::grow(std::uint32_t child, std::uint32_t node, std::span<const 
     if (parents.size() >= rules_.max_parents) {
         own = score_.family(child, parents, token);
     } else {
-        std::vector<std::uint32_t> sorted(parents);
-        std::sort(sorted.begin(), sorted.end());
-        std::vector<std::uint32_t> others;
-        std::set_difference(rules_.allowed[child].begin(), rules_.allowed[child].end(), sorted.begin(), sorted.end(),
-                            std::back_inserter(others));
+        std::vector<std::uint32_t> others = rules_.allowed[child];
+        for (const std::uint32_t x : parents) {
+            others.erase(std::lower_bound(others.begin(), others.end(), x));
+        }
         own = score_.raising({child, others, parents}, rules_.rounding, threads_, token, raising);
     }
     Tree& tree = trees_[child];

@@ -62,3 +62,29 @@ def test_removals_and_raising_candidates_have_the_bits_of_families(seed: int) ->
                 assert found[0] == own
                 assert found[1].tolist() == candidates[raising].tolist()
                 assert found[2].tolist() == after[raising].tolist()
+
+
+@pytest.mark.parametrize("columns", [31, 32, 33, 64, 90])
+def test_candidates_picked_from_whole_rows_are_all_that_raise(columns: int, instruction_set: str) -> None:
+    """Where there are many candidates, one pass picks those that can raise the score, which are then scored."""
+    del instruction_set
+    random = np.random.default_rng(columns)
+    raised = 0
+    for rows, kind in ((40, GaussianBIC), (300, GaussianEBIC), (5000, GaussianBIC), (300, BGe)):
+        weights = np.triu(random.normal(size=(columns, columns)) * (random.random((columns, columns)) < 0.1), 1)
+        data = random.normal(size=(rows, columns)) @ np.linalg.inv(np.eye(columns) - weights)
+        data[:, 3], data[:, 5] = data[:, 2], 1.0
+        data[:, 7] = data[:, 8] + data[:, 9] + 1e-5 * random.normal(size=rows)
+        score = kind(table_of(data))
+        for k in range(60):
+            child, *others = random.permutation(columns).tolist()
+            parents, candidates = others[: k % 12], np.array(others[k % 12 :], np.uint32)
+            own = score.family(child, parents)
+            after = score.additions(child, candidates, parents)
+            for least in (score.rounding, float(np.sort(after)[-2] - own)):
+                found = score._native.raising(child, candidates, parents, least)
+                assert found[0] == own
+                assert found[1].tolist() == candidates[after > own + least].tolist()
+                assert found[2].tolist() == after[after > own + least].tolist()
+                raised += len(found[1])
+    assert raised > 100

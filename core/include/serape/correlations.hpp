@@ -33,6 +33,11 @@ class Correlations {
     Row row(std::size_t column) const {
         return kept() && complete_[column].load(std::memory_order_acquire) ? row_at(column) : nullptr;
     }
+    // The same as plain numbers; nothing is written to them any more.
+    const double* values(std::size_t column) const {
+        static_assert(sizeof(std::atomic<double>) == sizeof(double) && std::atomic<double>::is_always_lock_free);
+        return reinterpret_cast<const double*>(row(column));
+    }
     // Makes the rows of some columns, if they can be kept.
     void make_rows(std::span<const std::uint32_t> wanted, std::size_t threads, CancellationToken& token) const;
 

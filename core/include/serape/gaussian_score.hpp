@@ -56,6 +56,14 @@ class GaussianScore : public NetworkScore {
         double left;                         // of the child
         double log_determinant;              // of the parents' sums of products
     };
+    struct PickScratch {  // one per thread
+        std::vector<const double*> rows;
+        std::vector<double> factor;
+        std::vector<double> inverse;
+        LineVector<double> values;
+        std::vector<double> excess;
+        std::vector<std::uint32_t> picked;
+    };
     // A score is `constant` − `of_left` · ln(left) − `of_determinant` · ln(determinant), by the number of parents.
     struct Terms {
         double constant;
@@ -69,6 +77,9 @@ class GaussianScore : public NetworkScore {
     template <class Each>
     void with_each(const Basis& basis, std::size_t child, std::span<const std::uint32_t> candidates,
                    Projection::Scratch& scratch, const Each& each) const;
+    template <class Each>
+    static void invert(const Basis& basis, const Each& each);
+    bool pick(const Basis& basis, const AdditionQuery& query, double most_left, PickScratch& scratch) const;
     double with_one_more(const Basis& basis, const Terms& terms, std::size_t child, std::uint32_t candidate,
                          double of_child, double of_candidate) const;
     void add_each(const Basis& basis, std::size_t child, std::span<const std::uint32_t> candidates,

@@ -99,6 +99,12 @@ struct Kernels {
     void (*subtract)(double* column, const double* const* others, const double* factors, std::size_t count,
                      std::size_t rows);
 
+    // With v[k] = rows[k] − Σ factor[k, j] · v[j] over j < k, for k up to `count`: out = v[count]² − least · (1 − Σ
+    // v[k]² · inverse[k] over k < count), column by column. `factor` is a lower half without its diagonal, row by row.
+    // There are at least 32 columns; `scratch` has 32 · count values, aligned to lines.
+    void (*explained)(const double* const* rows, const double* factor, const double* inverse, std::size_t count,
+                      double least, std::size_t columns, double* scratch, double* out);
+
     // out[i · out_stride + j] += Σ ones[i] · others[j], the sums over the rows of two panels (see panel.hpp), whose
     // columns begin `stride` values apart; `rows` is a multiple of 8. The same bits everywhere.
     void (*panel_products)(const double* ones, std::size_t one_count, const double* others, std::size_t other_count,

@@ -80,3 +80,41 @@ void subtract(double* column, const double* const* others, const double* factors
         *reinterpret_cast<Eight*>(column + i) = value;
     }
 }
+
+void explained(const double* const* rows, const double* factor, const double* inverse, std::size_t count, double least,
+               std::size_t columns, double* scratch, double* out) {
+    using Eight = SERAPE_VECTOR(double, 8);
+    constexpr std::size_t lanes = 4;
+    constexpr std::size_t side_by_side = 8 * lanes;
+    for (std::size_t next = 0; next < columns; next += side_by_side) {
+        const std::size_t begin =
+            next + side_by_side <= columns ? next : columns - side_by_side;  // some are done twice
+        Eight left[lanes];
+        for (std::size_t c = 0; c < lanes; ++c) {
+            left[c] = Eight{} + 1.0;
+        }
+        const double* own = factor;
+        for (std::size_t k = 0; k <= count; own += k, ++k) {
+            Eight value[lanes];
+            std::memcpy(value, rows[k] + begin, sizeof value);
+            for (std::size_t j = 0; j < k; ++j) {
+                const Eight* const other = reinterpret_cast<const Eight*>(scratch + j * side_by_side);
+                for (std::size_t c = 0; c < lanes; ++c) {
+                    value[c] -= own[j] * other[c];
+                }
+            }
+            if (k < count) {
+                Eight* const kept = reinterpret_cast<Eight*>(scratch + k * side_by_side);
+                for (std::size_t c = 0; c < lanes; ++c) {
+                    kept[c] = value[c];
+                    left[c] -= value[c] * value[c] * inverse[k];
+                }
+            } else {
+                for (std::size_t c = 0; c < lanes; ++c) {
+                    left[c] = value[c] * value[c] - least * left[c];
+                }
+                std::memcpy(out + begin, left, sizeof left);
+            }
+        }
+    }
+}

@@ -368,6 +368,7 @@ constexpr Kernels make(std::string_view name, const KernelCosts& costs) {
             dots,
             dots_of_two,
             subtract,
+            explained,
             panel_products,
             panel_subtract,
             panel_cell_sums,
