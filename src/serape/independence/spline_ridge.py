@@ -173,7 +173,7 @@ class SplineRidge:
         enough = np.asarray(design.degrees > 0)
         score = np.full(unexplained.shape, np.inf)
         score[enough] = unexplained[enough] / design.degrees[enough][:, None]
-        best = np.where(enough.any(axis=1)[:, None], score.argmin(axis=1), len(PENALTIES) - 1)
+        best = np.where(np.any(enough, axis=1, keepdims=True), score.argmin(axis=1), len(PENALTIES) - 1)
         penalty = self._rows[:, None] * PENALTIES[best]
         kept = products * np.sign(design.inverse)[:, :, None]
         slopes = design.vectors @ (kept / (design.eigenvalues[:, :, None] + penalty[:, None, :]))
