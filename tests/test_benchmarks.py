@@ -36,6 +36,7 @@ from serape.local.registry import ALGORITHMS
 PARTS = (
     "suite questions",
     "suite searches --data alarm --algorithms iamb pc-stable",
+    "suite tests --tests fisher-z gcm",
     "suite default",
     "suite networks",
     "suite gaussian",
@@ -97,7 +98,7 @@ PARTS = (
 )
 
 
-PROCESSES = ("suite searches", "scaling packing", "scaling cluster", "kernels calls")
+PROCESSES = ("suite searches", "suite tests", "scaling packing", "scaling cluster", "kernels calls")
 """Parts whose measurements have processes of their own here, too; of the others the work is done, in this process."""
 
 

@@ -5,11 +5,23 @@ cannot be installed is reported and left out. `--python` names an environment th
 """
 
 from benchmarks.common.command import Command, Part
-from benchmarks.suite import default, gaussian, networks, packed, published, questions, reading, searches, structures
+from benchmarks.suite import (
+    default,
+    gaussian,
+    networks,
+    packed,
+    published,
+    questions,
+    reading,
+    searches,
+    structures,
+    tests,
+)
 
 COMMAND = Command(
     {
         "questions": Part(questions.run, questions.options, "serape alone, three frames of 500 rows, once"),
+        "tests": Part(tests.run, tests.options, "two frames of 500 rows, once"),
         "searches": Part(searches.run, searches.options, "serape alone, 500 rows of Alarm, 10 wide targets, once"),
         "default": Part(default.run, default.options, "60 columns, once"),
         "networks": Part(networks.run, networks.options, "serape alone, asia, 500 rows, once"),

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from scipy import optimize, special, stats
 
 import serape
 from serape import Table
+from serape.independence import logistic
 from serape.independence.logistic import fit
 from serape.independence.regression import RegressionTest, combined
 
@@ -110,6 +112,30 @@ def test_likelihood_against_scipy(levels: int) -> None:
     fitted = fit(design, np.eye(levels)[codes], np.zeros((5, levels - 1)))
     assert fitted.converged
     assert fitted.log_likelihood == pytest.approx(plain_log_likelihood(design, codes), abs=1e-6)
+
+
+@pytest.mark.parametrize("levels", [2, 4])
+def test_blocks_and_kept_derivatives_find_the_same_maximum(levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(levels)
+    design = np.column_stack([np.ones(2000), random.normal(size=(2000, 4))])
+    codes = (design @ random.normal(size=(5, levels)) + random.gumbel(size=(2000, levels))).argmax(axis=1)
+    question = design, np.eye(levels)[codes], np.zeros((5, levels - 1))
+    made: list[int] = []
+    second_derivatives = logistic._Likelihood.second_derivatives
+
+    def counted(*arguments: Any) -> Any:
+        made.append(0)
+        return second_derivatives(*arguments)
+
+    monkeypatch.setattr(logistic._Likelihood, "second_derivatives", counted)
+    kept, n_kept = fit(*question), len(made)
+    monkeypatch.setattr(logistic, "_SMALL", -1.0)  # second derivatives are made at each step
+    monkeypatch.setattr(logistic, "_BLOCK", 1)
+    anew, n_anew = fit(*question), len(made) - n_kept
+    assert kept.converged
+    assert anew.converged
+    assert kept.log_likelihood == pytest.approx(anew.log_likelihood, abs=1e-9)
+    assert n_kept < n_anew
 
 
 def test_two_categories_alone_give_g2() -> None:

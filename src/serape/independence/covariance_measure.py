@@ -32,7 +32,7 @@ from serape.errors import DataError, InputTypeError, MissingLibraryError, Option
 from serape.independence.base import IndependenceTest
 from serape.independence.mixed import check_complete
 from serape.independence.outcomes import Floats, Outcome
-from serape.independence.spline_ridge import Predict, SplineRidge
+from serape.independence.spline_ridge import SplineRidge
 from serape.wording import setting
 
 MAX_PRODUCTS = 400
@@ -77,10 +77,10 @@ class CovarianceMeasure(IndependenceTest):
         self.minimum = float(minimum)
         self._continuous = frozenset(self.table.continuous)
         fold = np.random.default_rng(self.random_state).permutation(np.arange(self.rows) % self.folds)
-        self._held_out = [fold == k for k in range(self.folds)]
+        self._fold = fold
         own = regressor is not None or self.of_caller  # another test may then answer in another way
         self._key = object() if own else (type(self), self.folds, self.random_state, self.tails, self.minimum)
-        self._splines = SplineRidge(self._predictors, self._continuous.__contains__, self.table.memory, self._key)
+        self._splines = SplineRidge(self._predictors, self._continuous.__contains__, self.table.memory, self._key, fold)
 
     def __reduce__(self) -> tuple[Any, ...]:
         options = ("regressor", "folds", "random_state", "tails", "minimum")
@@ -189,27 +189,40 @@ class CovarianceMeasure(IndependenceTest):
         return self.table.memory.keep((self._key, "residual", v, given), lambda: self._residual(v, given), _nbytes)
 
     def _residual(self, v: int, given: tuple[int, ...]) -> Floats:
-        residual = self.responses(v).copy()
-        for column in residual.T:
-            predicted = np.empty(self.rows)
-            for k, rows in enumerate(self._held_out):
-                predicted[rows] = self.fitted(given, k, column)(rows)
-            column -= predicted
-        return residual
+        columns = self.responses(v)
+        return columns - self.held_out(given, columns)
 
-    def fitted(self, predictors: tuple[int, ...], fold: int, response: Floats) -> Predict:
-        """Return a regression on some variables, fitted to all rows but those of a fold."""
-        train = ~self._held_out[fold]
+    def held_out(self, predictors: tuple[int, ...], response: Floats) -> Floats:
+        """Return the predictions of every row by the regression on the other folds.
+
+        A response has a column or more; with a first axis, every fold's regression has a response of its own.
+        """
+        if self.regressor is None and predictors:
+            return self._splines.held_out(predictors, response)
+        predicted = np.empty(response.shape[-2:])
+        for k in range(self.folds):
+            rows = self._fold == k
+            predicted[rows] = self._predictions(predictors, response, k, rows)
+        return predicted
+
+    def everywhere(self, predictors: tuple[int, ...], response: Floats) -> Floats:
+        """Return the predictions of all rows by the regression of every fold, which is the first axis."""
+        if self.regressor is None and predictors:
+            return self._splines.everywhere(predictors, response)
+        every = np.ones(self.rows, bool)
+        return np.stack([self._predictions(predictors, response, k, every) for k in range(self.folds)])
+
+    def _predictions(self, predictors: tuple[int, ...], response: Floats, k: int, rows: NDArray[np.bool_]) -> Floats:
+        """Return what the user's regressor, or without predictors the mean, of all folds but one predicts for rows."""
+        train = self._fold != k
+        own = response[k] if response.ndim == 3 else response
         if not predictors:
-            mean = response[train].mean()
-            return lambda rows: np.full(self.rows, mean)[rows]
-        if self.regressor is None:
-            return self._splines.fit(predictors, fold, train, response)
+            return np.broadcast_to(own[train].mean(axis=0), (int(rows.sum()), own.shape[1]))
         from sklearn.base import clone
 
         columns = np.concatenate([self._raw(v) for v in predictors], axis=1)
-        model = clone(self.regressor).fit(columns[train], response[train])
-        return lambda rows: np.asarray(model.predict(columns[rows]), np.float64).reshape(-1)
+        found = [clone(self.regressor).fit(columns[train], one[train]).predict(columns[rows]) for one in own.T]
+        return np.stack([np.asarray(one, np.float64).reshape(-1) for one in found], axis=1)
 
 
 def _nbytes(columns: Floats) -> int:

@@ -16,6 +16,11 @@ _RIDGES = (1e-12, 1e-8, 1e-4)  # relative to the largest curvature; each is trie
 _CONVERGED = 1e-9  # twice the log-likelihood that a further step would gain
 _MAX_STEPS = 100
 _MAX_HALVINGS = 30
+_SMALL = 1.0  # twice the log-likelihood that a step gains, if second derivatives may be kept for the next
+_FAST = 0.01  # they are kept if that step gains less than so many times the last
+_WITH_KEPT = 0.1  # a step by them must gain so much less to be the last
+_BLOCK = 1 << 17  # values in a block of rows
+_LEAST_ROWS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,60 +51,102 @@ def fit(design: Floats, counts: Floats, slopes: Floats) -> Fit:
     """Fit a multinomial logistic regression by Newton's method; the last level is the reference.
 
     Where the predictors separate the levels, the likelihood has no maximum but gains less with every step. The fit
-    has converged when a step gains almost nothing.
+    has converged when a step gains almost nothing. Second derivatives, the dear part, are kept for the next step as
+    long as they have hardly changed, so that the gain falls fast.
     """
-    totals = counts.sum(axis=1)
-    observed = counts[:, :-1]
-    value, shares = _log_likelihood(design, observed, totals, slopes)
-    parameters, classes = slopes.shape
-    rounding = 1e-14 * (float(totals.sum()) + abs(value))
+    likelihood = _Likelihood(design, counts)
+    value, shares, gradient = likelihood.at(slopes)
+    rounding = 1e-14 * (float(likelihood.totals.sum()) + abs(value))
+    hessian: Floats | None = None
+    last = math.inf
     for _ in range(_MAX_STEPS):
-        gradient = design.T @ (observed - totals[:, None] * shares)
-        hessian = np.empty((classes, parameters, classes, parameters))
-        for a in range(classes):
-            for b in range(a, classes):
-                weight = totals * shares[:, a] * ((a == b) - shares[:, b])
-                hessian[a, :, b, :] = hessian[b, :, a, :] = design.T @ (weight[:, None] * design)
-        flat = hessian.reshape(classes * parameters, classes * parameters)
+        step, gain = (None, math.nan) if hessian is None else _newton_step(hessian, gradient, _RIDGES[0])
+        kept = last <= _SMALL and 0 <= gain <= _FAST * last
+        if hessian is None or not kept:
+            hessian = likelihood.second_derivatives(shares)
         for ridge in _RIDGES:
-            step = _newton_step(flat, gradient, ridge)
-            gain = float(np.vdot(step, gradient))
+            if step is None or not kept:
+                step, gain = _newton_step(hessian, gradient, ridge)
             if not math.isfinite(gain):
                 continue
-            if 0 <= gain <= _CONVERGED + rounding:
+            if 0 <= gain <= (_WITH_KEPT if kept else 1.0) * _CONVERGED + rounding:
                 return Fit(value, slopes, converged=True)
-            trial, trial_shares = _log_likelihood(design, observed, totals, slopes + step)
+            trial = likelihood.at(slopes + step)
             for _ in range(_MAX_HALVINGS):
-                if trial >= value - rounding:
+                if trial[0] >= value - rounding:
                     break
                 step = step / 2
-                trial, trial_shares = _log_likelihood(design, observed, totals, slopes + step)
-            if trial >= value - rounding:
+                trial = likelihood.at(slopes + step)
+            if trial[0] >= value - rounding:
                 break
+            kept = False
         else:
             return Fit(value, slopes, converged=False)
-        slopes, value, shares = slopes + step, trial, trial_shares
+        slopes, last = slopes + step, gain
+        value, shares, gradient = trial
     return Fit(value, slopes, converged=False)
 
 
-def _newton_step(hessian: Floats, gradient: Floats, ridge: float) -> Floats:
-    """Return the step to the zero of the gradient, damped by a ridge where the likelihood is flat."""
+class _Likelihood:
+    """The log-likelihood of the slopes and its derivatives, summed over blocks of rows that stay in the cache.
+
+    Predictors and levels are lines, so that what is done for each row runs along them.
+    """
+
+    def __init__(self, design: Floats, counts: Floats) -> None:
+        self._predictors = np.ascontiguousarray(design.T)
+        self._observed = np.ascontiguousarray(counts[:, :-1].T)
+        self._last = np.ascontiguousarray(counts[:, -1])
+        self.totals: Floats = counts.sum(axis=1)
+        parameters, rows = self._predictors.shape
+        step = max(_LEAST_ROWS, _BLOCK // (parameters * max(len(self._observed), 1)))
+        self._blocks = [slice(k, k + step) for k in range(0, rows, step)]
+
+    def at(self, slopes: Floats) -> tuple[float, Floats, Floats]:
+        """Return the log-likelihood, the probabilities of all levels but the last, which are lines, and the gradient.
+
+        The gradient has a line for each predictor.
+        """
+        value, gradient = 0.0, np.zeros(slopes.shape)
+        shares = np.empty(self._observed.shape)
+        for rows in self._blocks:
+            predictors, observed = self._predictors[:, rows], self._observed[:, rows]
+            scores = slopes.T @ predictors
+            highest = np.maximum(scores.max(axis=0), 0.0)
+            scores -= highest
+            odds = np.exp(scores)
+            sums = odds.sum(axis=0) + np.exp(-highest)
+            odds /= sums
+            shares[:, rows] = odds
+            gradient += predictors @ (observed - self.totals[rows] * odds).T
+            # Relative to the highest score, so that no digits are lost where the predictors separate the levels.
+            value += float(np.vdot(observed, scores))
+            value -= float(self._last[rows] @ highest) + float(self.totals[rows] @ np.log(sums))
+        return value, shares, gradient
+
+    def second_derivatives(self, shares: Floats) -> Floats:
+        """Return the negative second derivatives, level after level."""
+        classes, parameters = len(self._observed), len(self._predictors)
+        hessian = np.zeros((classes, parameters, classes, parameters))
+        for rows in self._blocks:
+            predictors, of_block = self._predictors[:, rows], shares[:, rows]
+            expected = self.totals[rows] * of_block
+            for a in range(classes):
+                weights = -expected[a] * of_block[a:]
+                weights[0] += expected[a]
+                weighted = (weights[:, None] * predictors).reshape(-1, predictors.shape[1])
+                hessian[a, :, a:] += (predictors @ weighted.T).reshape(parameters, classes - a, parameters)
+        for a in range(classes):
+            hessian[a + 1 :, :, a] = hessian[a, :, a + 1 :].transpose(1, 2, 0)
+        return hessian.reshape(classes * parameters, classes * parameters)
+
+
+def _newton_step(hessian: Floats, gradient: Floats, ridge: float) -> tuple[Floats, float]:
+    """Return the step to the zero of the gradient, damped by a ridge where the likelihood is flat, and its gain."""
     damped = hessian + np.diag(np.full(len(hessian), ridge * float(hessian.diagonal().max()) + 1e-300))
     try:
-        step = np.linalg.solve(damped, gradient.T.ravel())
+        solved = np.linalg.solve(damped, gradient.T.ravel())
     except np.linalg.LinAlgError:
-        step = np.full(len(hessian), math.nan)
-    return np.asarray(step.reshape(gradient.T.shape).T, np.float64)
-
-
-def _log_likelihood(design: Floats, observed: Floats, totals: Floats, slopes: Floats) -> tuple[float, Floats]:
-    """Return the log-likelihood and the probabilities of all levels but the last."""
-    scores = design @ slopes
-    highest = np.maximum(scores.max(axis=1), 0.0)
-    shares = np.exp(scores - highest[:, None])
-    sums = shares.sum(axis=1) + np.exp(-highest)
-    shares /= sums[:, None]
-    # Relative to the highest score, so that no digits are lost where the predictors separate the levels.
-    value = float(np.vdot(observed, scores - highest[:, None]))
-    value -= float((totals - observed.sum(axis=1)) @ highest) + float(totals @ np.log(sums))
-    return value, shares
+        solved = np.full(len(hessian), math.nan)
+    step = np.asarray(solved.reshape(gradient.T.shape).T, np.float64)
+    return step, float(np.vdot(step, gradient))

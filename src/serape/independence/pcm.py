@@ -25,8 +25,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from serape import _core
 from serape.independence.covariance_measure import CovarianceMeasure
 from serape.independence.regression import combined
@@ -69,12 +67,12 @@ class PCM(CovarianceMeasure):
     def measure(self, x: int, y: int, given: tuple[int, ...]) -> float:
         """Return the sum of T over the folds, divided by √(2 K), for the mean of y given x and the set."""
         responses, residual = self.responses(y), self.residual(y, given)
+        predicted = self.everywhere(self._ordered(x, given), responses)
+        expected = self.held_out(given, predicted)
         total = 0.0
-        for k, rows in enumerate(self._held_out):
-            products = np.zeros(int(rows.sum()))
-            for column, left in zip(responses.T, residual[rows].T, strict=True):
-                predicted = self.fitted(self._ordered(x, given), k, column)(slice(None))
-                products += left * (predicted[rows] - self.fitted(given, k, predicted)(rows))
+        for k, own in enumerate(predicted):
+            rows = self._fold == k
+            products = (residual[rows] * (own[rows] - expected[rows])).sum(axis=1)
             spread = float(products.std())
             if spread > 0:
                 total += math.sqrt(len(products)) * float(products.mean()) / spread

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -74,6 +75,7 @@ def _values(log_p: Iterable[float] | Floats) -> Floats:
     return log_p if isinstance(log_p, np.ndarray) else np.fromiter(log_p, np.float64)
 
 
+@cache  # a search asks it at every step
 def _harmonic(n: int) -> float:
     """Return 1 + 1/2 + … + 1/n."""
     if n < 1000:
