@@ -133,8 +133,10 @@ class _Search:
                 free = self._whole(free)
                 other = agreeing_member(free, knowledge)
                 disagrees = other is None
-                if other is None and self._algorithm.finds_class:
+                if disagrees and self._algorithm.finds_class:
                     other = self._climb(constraints.nearest(free, most), constraints)
+                    if not (agrees or same):
+                        best, agrees = self._climb(best, constraints), True
                 if other is not None and not (agrees and self.score.gain(best, other) <= self.score.rounding):
                     best = other
                 if disagrees and self._run.complete:
