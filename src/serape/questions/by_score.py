@@ -115,26 +115,31 @@ class _Search:
         Arcs that knowledge forbids can be steps on the way to the best graph, so a search that obeys at each step may
         end before it. So two searches run, one with the knowledge and one without. Of those that find a graph that
         obeys, or one that is equivalent to such a graph, the one with the higher score counts: what is true takes
-        nothing from the answer. If neither does, a search through orders that obey goes on from the nearest graph.
+        nothing from the answer. If no graph of the class that is found without it obeys, a search through orders that
+        obey goes on from the nearest graph that does, and the better answer counts.
         """
         n = len(self.score.variables)
         constraints = ArcConstraints(n, knowledge)
+        most = n if self._most is None else self._most
         first = self._found(partial(self._search, knowledge=knowledge))
         best = agreeing_member(first, knowledge)
         agrees = best is not None
         if best is None:
-            best = constraints.nearest(first, n if self._most is None else self._most)
+            best = constraints.nearest(first, most)
         if self._run.complete:
             same = not (self._algorithm.obeys or knowledge.forbidden_pairs(range(n)))
             free = first if same else self.free()
             if self._run.complete:
                 free = self._whole(free)
                 other = agreeing_member(free, knowledge)
+                disagrees = other is None
+                if disagrees and self._algorithm.finds_class:
+                    other = self._climb(constraints.nearest(free, most), constraints)
+                    if not (agrees or same):
+                        best, agrees = self._climb(best, constraints), True
                 if other is not None and not (agrees and self.score.gain(best, other) <= self.score.rounding):
                     best = other
-                elif not agrees:
-                    best = self._climb(best, constraints)
-                if other is None and self._run.complete:
+                if disagrees and self._run.complete:
                     self._tell(best, free, knowledge)
         return equivalence_class(best, knowledge) if self._algorithm.finds_class else PartlyDirected.of_dag(best)
 
