@@ -46,15 +46,6 @@ void add_products(const Coordinates& one, const Coordinates& other, double times
     }
 }
 
-std::vector<std::uint32_t> indicated_levels(const ResidualTest& test, std::span<const std::uint16_t> codes,
-                                            std::uint32_t levels, std::size_t max_levels, double min_rows) {
-    std::vector<double> rows(levels, 0.0);
-    for (std::size_t r = 0; r < test.rows(); ++r) {
-        rows[codes[r]] += test.root_weight(r) * test.root_weight(r);
-    }
-    return indicated_levels(rows, max_levels, min_rows);
-}
-
 std::vector<std::uint32_t> indicated_levels(std::span<const double> rows, std::size_t max_levels, double min_rows) {
     std::vector<std::uint32_t> order;
     std::size_t present = 0;
@@ -75,27 +66,40 @@ std::vector<std::uint32_t> indicated_levels(std::span<const double> rows, std::s
 
 DividedRows divide_rows(const ResidualTest& test, std::span<const std::uint32_t> categories) {
     DividedRows made{std::vector<std::uint32_t>(test.stride(), 0)};
+    const std::size_t rows = test.rows(), fitting = 4 * rows + 4096;
+    std::uint64_t kinds = 1;  // of cells, of which not all occur
+    const auto number_by = [&](const auto& find) {
+        std::uint32_t known = 0;
+        for (std::size_t r = 0; r < rows; ++r) {
+            std::uint32_t& found = find(r);
+            made.cell[r] = found = found == unnumbered ? known++ : found;
+        }
+        kinds = made.count = known;
+    };
+    const auto number = [&] {
+        std::vector<std::uint32_t> number_of(kinds, unnumbered);
+        number_by([&](std::size_t r) -> std::uint32_t& { return number_of[made.cell[r]]; });
+    };
     for (const std::uint32_t z : categories) {
         const std::span<const std::uint16_t> codes = test.codes(z);
-        const std::uint64_t levels = test.table().levels(z);
-        std::uint32_t known = 0;
-        const auto number_by = [&](const auto& find) {
-            for (std::size_t r = 0; r < test.rows(); ++r) {
-                std::uint32_t& found = find(made.cell[r] * levels + codes[r]);
-                made.cell[r] = found = found == unnumbered ? known++ : found;
+        const std::uint32_t levels = test.table().levels(z);
+        if (kinds * levels > fitting) {
+            number();
+        }
+        if (kinds * levels <= fitting) {
+            for (std::size_t r = 0; r < rows; ++r) {
+                made.cell[r] = made.cell[r] * levels + codes[r];
             }
-        };
-        if (made.count * levels <= 4 * test.rows() + 4096) {
-            std::vector<std::uint32_t> number_of(made.count * levels, unnumbered);
-            number_by([&](std::uint64_t key) -> std::uint32_t& { return number_of[key]; });
+            kinds *= levels;
         } else {
             std::unordered_map<std::uint64_t, std::uint32_t> number_of;
-            number_by([&](std::uint64_t key) -> std::uint32_t& {
+            number_by([&](std::size_t r) -> std::uint32_t& {
+                const std::uint64_t key = std::uint64_t{made.cell[r]} * levels + codes[r];
                 return number_of.try_emplace(key, unnumbered).first->second;
             });
         }
-        made.count = known;
     }
+    number();
     return made;
 }
 
@@ -122,6 +126,7 @@ Conditioning::Conditioning(const ResidualTest& test, std::span<const std::uint32
     add_pending();
     padded_features_ = padded(features_.size());
     rows_left_ = test.effective_rows() - static_cast<double>(cells() + features_.size());
+    arrange();
     refine();
     moderate(numbers, categories);
 }
@@ -154,9 +159,8 @@ void Conditioning::divide(const std::vector<std::uint32_t>& categories) {
         roomy_ = indicated <= test_.limits().max_indicators;
         for (std::size_t k = 0; k < categories.size() && divides < categories.size() && roomy_; ++k) {
             if (k != divides) {
-                const std::uint32_t levels = test_.table().levels(categories[k]);
-                for (const std::uint32_t level :
-                     indicated_levels(test_, test_.codes(categories[k]), levels, levels, 0.0)) {
+                const std::vector<double>& level_rows = test_.scores(categories[k]).level_rows;
+                for (const std::uint32_t level : indicated_levels(level_rows, level_rows.size(), 0.0)) {
                     add({Feature::Kind::indicator, categories[k], level}, true);
                 }
             }
@@ -167,6 +171,42 @@ void Conditioning::divide(const std::vector<std::uint32_t>& categories) {
         root_cell_rows_.push_back(std::sqrt(rows_of_cell));
     }
     of_features_ = Coordinates(0, padded_cells_);
+}
+
+// From here on the rows of a cell are side by side: what is summed by cell, and the means of cells, are then in a few
+// lines of the cache, mostly of one cell. Only so many rows are arranged at a time that the values of a column are
+// close to each other too. Products of features are known by now: they are shared, so they have the order of the table.
+void Conditioning::arrange() {
+    if (cell_.empty() || cells() < 2) {
+        return;
+    }
+    constexpr std::size_t arranged = 64 * panel_rows;
+    const std::size_t rows = test_.rows();
+    std::vector<std::uint32_t> begin(cells() + 1, 0), by_cell(rows), filled((rows + arranged - 1) / arranged, 0);
+    for (std::size_t r = 0; r < rows; ++r) {
+        ++begin[cell_[r] + 1];
+    }
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    for (std::uint32_t r = 0; r < rows; ++r) {
+        by_cell[begin[cell_[r]]++] = r;
+    }
+    row_.resize(test_.stride());
+    std::iota(row_.begin() + static_cast<std::ptrdiff_t>(rows), row_.end(), static_cast<std::uint32_t>(rows));
+    std::vector<std::uint32_t> cell(test_.stride());
+    for (const std::uint32_t r : by_cell) {
+        const std::size_t some = r / arranged, at = some * arranged + filled[some]++;
+        row_[at] = r;
+        cell[at] = cell_[r];
+    }
+    std::fill(cell.begin() + static_cast<std::ptrdiff_t>(rows), cell.end(), cell[rows - 1]);
+    cell_ = std::move(cell);
+    if (test_.weighted()) {
+        for (auto& [from, to] :
+             {std::pair(test_.root_weights(), &roots_), {test_.inverse_root_weights(), &inverses_}}) {
+            to->resize(test_.stride());
+            std::transform(row_.begin(), row_.end(), to->begin(), [&](auto r) { return from[r]; });
+        }
+    }
 }
 
 // Whether so many more features may join. Those that wait are taken to be new; if they are too many, it is found out
@@ -410,13 +450,14 @@ void Conditioning::make(std::size_t begin, std::span<const Feature> which, std::
     // Scores of mean square 1, and their polynomials, orthonormal over the rows.
     powers.resize(numbers_.size() * highest_);
     const double scale = std::sqrt(test_.effective_rows());
-    const double* const root = test_.root_weights() + begin;
-    const double* const inverse = test_.inverse_root_weights() + begin;
+    const double* const root = roots() + begin;
+    const double* const inverse = inverse_roots() + begin;
+    std::array<double, panel_rows> buffer;
     for (std::size_t k = 0; k < numbers_.size(); ++k) {
         double* const first = powers[k * highest_];
-        const ResidualTest::Scores& scores = test_.scores(numbers_[k]);
+        const double* const scores = in_rows(test_.scores(numbers_[k]).columns.data(), begin, buffer);
         for (std::size_t r = 0; r < panel_rows; ++r) {
-            first[r] = scores.columns[begin + r] * scale * inverse[r];
+            first[r] = scores[r] * scale * inverse[r];
         }
         const std::span<const ResidualTest::Polynomial> polynomials = polynomials_[k];
         for (std::size_t degree = 1; degree < std::min(highest_, polynomials.size()); ++degree) {
@@ -438,8 +479,8 @@ void Conditioning::make(std::size_t begin, std::span<const Feature> which, std::
         switch (feature.kind) {
             case Feature::Kind::indicator: break;  // sparse
             case Feature::Kind::score: {
-                const double* const scores =
-                    test_.scores(feature.a).columns.data() + feature.b * test_.stride() + begin;
+                const double* const all = test_.scores(feature.a).columns.data() + feature.b * test_.stride();
+                const double* const scores = in_rows(all, begin, buffer);
                 for (std::size_t r = 0; r < panel_rows; ++r) {
                     column[r] = scores[r] * scale;
                 }
@@ -458,7 +499,8 @@ void Conditioning::make(std::size_t begin, std::span<const Feature> which, std::
     }
     for (const OneOfRow& some : sparse) {
         if (!some.by_cell) {
-            scatter(test_.codes(some.of).data() + begin, some.feature.data(), root, out[0]);
+            std::array<std::uint16_t, panel_rows> codes;
+            scatter(in_rows(test_.codes(some.of).data(), begin, codes), some.feature.data(), root, out[0]);
             continue;
         }
         const double* const score = powers[some.of * highest_];
@@ -495,13 +537,13 @@ std::vector<Conditioning::OneOfRow> Conditioning::sparse_among(std::span<const F
 }
 
 void Conditioning::add_cell_sums(std::size_t begin, const double* columns, std::size_t count, double* sums) const {
-    const double* const root = test_.root_weights() + begin;
-    if (cell_.empty()) {
-        kernels().panel_products(columns, count, root, 1, panel_rows, panel_stride, sums, padded_cells_);
+    const double* const root = roots() + begin;
+    if (cell_.empty() || (!row_.empty() && cell_[begin] == cell_[begin + panel_rows - 1])) {
+        kernels().panel_products(columns, count, root, 1, panel_rows, panel_stride, sums + cell(begin), padded_cells_);
         return;
     }
-    kernels().panel_cell_sums(cell_.data() + begin, root, columns, count, panel_rows, panel_stride, sums,
-                              padded_cells_);
+    const auto add = row_.empty() ? kernels().panel_cell_sums : kernels().panel_run_sums;
+    add(cell_.data() + begin, root, columns, count, panel_rows, panel_stride, sums, padded_cells_);
 }
 
 double Conditioning::mean_part(const double* coordinates) const {
@@ -555,18 +597,20 @@ Fit Conditioning::fit(const Coordinates& coordinates) const {
 
 void Conditioning::subtract(const Fit& fit, std::size_t begin, const Panel& features, double* columns) const {
     subtract_products(columns, fit.count, features[0], features_.size(), fit.factors.data(), fit.count);
-    subtract_means(fit, begin, columns);
+    subtract_means(fit.means.data(), fit.count, begin, columns);
 }
 
-void Conditioning::subtract_means(const Fit& fit, std::size_t begin, double* columns) const {
-    const double* const root = test_.root_weights() + begin;
-    if (!cell_.empty()) {
-        kernels().panel_subtract_means(columns, fit.count, cell_.data() + begin, cells(), fit.means.data(),
-                                       padded_cells_, root, panel_rows, panel_stride);
+void Conditioning::subtract_means(const double* means, std::size_t count, std::size_t begin, double* columns) const {
+    const double* const root = roots() + begin;
+    const std::size_t first = cell(begin), last = cell(begin + panel_rows - 1);
+    if (!cell_.empty() && (row_.empty() || first != last)) {
+        const std::size_t from = row_.empty() ? 0 : std::min(first, padded_cells_ - 16);
+        kernels().panel_subtract_means(columns, count, cell_.data() + begin, from, row_.empty() ? cells() : last + 1,
+                                       means, padded_cells_, root, panel_rows, panel_stride);
         return;
     }
-    for (std::size_t j = 0; j < fit.count; ++j) {
-        const double mean = fit.means[j * padded_cells_];
+    for (std::size_t j = 0; j < count; ++j) {
+        const double mean = means[j * padded_cells_ + first];
         double* const column = columns + j * panel_stride;
         for (std::size_t r = 0; r < panel_rows; ++r) {
             column[r] -= mean * root[r];
@@ -577,14 +621,10 @@ void Conditioning::subtract_means(const Fit& fit, std::size_t begin, double* col
 void Conditioning::moderate(const std::vector<std::uint32_t>& numbers, const std::vector<std::uint32_t>& categories) {
     const double rows = test_.effective_rows();
     for (const std::uint32_t z : categories) {
-        const std::span<const std::uint16_t> codes = test_.codes(z);
-        std::vector<double> own(test_.table().levels(z), 0.0);
-        for (std::size_t r = 0; r < test_.rows(); ++r) {
-            own[codes[r]] += test_.root_weight(r) * test_.root_weight(r);
-        }
-        for (const std::uint32_t level : indicated_levels(test_, codes, test_.table().levels(z), max_moderating_levels,
-                                                          test_.limits().rows_per_product)) {
-            const double mean = own[level] / rows;
+        const std::vector<double>& level_rows = test_.scores(z).level_rows;
+        for (const std::uint32_t level :
+             indicated_levels(level_rows, max_moderating_levels, test_.limits().rows_per_product)) {
+            const double mean = level_rows[level] / rows;
             moderators_.push_back({z, level, mean, 1.0 / std::sqrt(mean * (1.0 - mean))});
         }
     }
@@ -593,21 +633,26 @@ void Conditioning::moderate(const std::vector<std::uint32_t>& numbers, const std
             moderators_.push_back({z, 0, 0.0, std::sqrt(rows)});
         }
     }
+    if (moderators_.size() > test_.limits().max_curved) {  // no question has so many products
+        moderators_.clear();
+    }
 }
 
 void Conditioning::make_moderators(std::size_t begin, Panel& out) const {
     out.resize(moderators_.size());
-    const double* const inverse = test_.inverse_root_weights() + begin;
+    const double* const inverse = inverse_roots() + begin;
     for (std::size_t k = 0; k < moderators_.size(); ++k) {
         const Moderator& one = moderators_[k];
         double* const column = out[k];
         if (test_.number(one.column)) {
-            const double* const scores = test_.scores(one.column).columns.data() + begin;
+            std::array<double, panel_rows> buffer;
+            const double* const scores = in_rows(test_.scores(one.column).columns.data(), begin, buffer);
             for (std::size_t r = 0; r < panel_rows; ++r) {
                 column[r] = scores[r] * inverse[r] * one.scale;
             }
         } else {
-            const std::uint16_t* const codes = test_.codes(one.column).data() + begin;
+            std::array<std::uint16_t, panel_rows> buffer;
+            const std::uint16_t* const codes = in_rows(test_.codes(one.column).data(), begin, buffer);
             for (std::size_t r = 0; r < panel_rows; ++r) {
                 column[r] = ((codes[r] == one.level ? 1.0 : 0.0) - one.mean) * one.scale;
             }
@@ -624,22 +669,28 @@ Fit Conditioning::basis() const {
     return fit(unit);
 }
 
-void Conditioning::make_basis(const Fit& basis, std::size_t begin, const Panel& features, Panel& out) const {
+// Calls body(first, count, columns) with a few columns of the basis after the other.
+template <class Body>
+void Conditioning::each_basis(const Fit& basis, std::size_t begin, const Panel& features, Panel& out,
+                              const Body& body) const {
     const std::size_t width = features_.size();
     constexpr std::size_t some = 8;
-    out.clear(width);
-    for (std::size_t first = 0; first < width; first += some) {  // each is made of the features up to it
-        const std::size_t end = std::min(first + some, width);
-        subtract_products(out[first], end - first, features[0], end, basis.factors.data() + first, width);
+    for (std::size_t first = 0; first < width; first += some) {
+        const std::size_t end = std::min(first + some, width), count = end - first;
+        double* const columns = out[first];
+        std::fill_n(columns, count * panel_stride, 0.0);
+        // Each is made of the features up to it.
+        subtract_products(columns, count, features[0], end, basis.factors.data() + first, width);
+        subtract_means(basis.means.data() + first * padded_cells_, count, begin, columns);
+        body(first, count, columns);
     }
-    subtract_means(basis, begin, out[0]);
 }
 
 // Where features are nearly combinations of others, the factor has lost digits: the basis that it makes is not quite
 // orthonormal, and the factor of its products mends it (Fukaya et al. 2014).
 void Conditioning::refine() {
     const std::size_t width = features_.size();
-    const Fit first = basis();
+    Fit first = basis();
     double most = 0.0;
     for (std::size_t j = 0; j < width; ++j) {
         double sum = 0.0;
@@ -649,17 +700,17 @@ void Conditioning::refine() {
         most = std::max(most, sum * test_.effective_rows());  // the features have a mean square of about 1
     }
     if (most < max_condition) {
+        basis_ = std::make_unique<Fit>(std::move(first));
         return;
     }
     Panel powers, features, vectors;
+    vectors.resize(width);
     std::vector<double> products(width * width, 0.0);
     for (std::size_t begin = 0; begin < test_.stride(); begin += panel_rows) {
         make_features(begin, powers, features);
-        make_basis(first, begin, features, vectors);
-        for (std::size_t begins = 0; begins < width; begins += 8) {  // the lower half
-            const std::size_t count = std::min<std::size_t>(width - begins, 8);
-            add_products(vectors[begins], count, vectors[0], begins + count, products.data() + begins * width, width);
-        }
+        each_basis(first, begin, features, vectors, [&](std::size_t at, std::size_t count, const double* columns) {
+            add_products(columns, count, vectors[0], at + count, products.data() + at * width, width);  // lower half
+        });
     }
     factorise(products, width, 0.0);
     std::vector<double> refined(width * width, 0.0);
@@ -671,32 +722,34 @@ void Conditioning::refine() {
         }
     }
     root_ = std::move(refined);
+    basis_ = std::make_unique<Fit>(basis());
 }
 
 void Conditioning::weigh(std::size_t begin, const Panel& features) {
-    const std::size_t width = features_.size();
-    if (!basis_) {
-        basis_ = std::make_unique<Fit>(basis());
-        root_weights_.assign(test_.stride(), 0.0);
-    }
+    root_weights_.resize(test_.stride(), 0.0);
     double* const explained = root_weights_.data() + begin;
+    const double* const root = roots() + begin;
     const std::size_t size = begin < test_.rows() ? std::min(panel_rows, test_.rows() - begin) : 0;
     for (std::size_t r = 0; r < size; ++r) {
-        const double root = test_.root_weight(begin + r);
-        explained[r] = root * root / cell_rows_[cell(begin + r)];
+        explained[r] = root[r] * root[r] / cell_rows_[cell(begin + r)];
     }
-    make_basis(*basis_, begin, features, vectors_);
-    kernels().panel_add_squares(vectors_[0], width, panel_rows, panel_stride, explained);
+    vectors_.resize(features_.size());
+    each_basis(*basis_, begin, features, vectors_, [&](std::size_t, std::size_t count, const double* columns) {
+        kernels().panel_add_squares(columns, count, panel_rows, panel_stride, explained);
+    });
     for (std::size_t r = 0; r < size; ++r) {
-        const double copies = test_.copies(begin + r);
+        const double copies = test_.copies(row_.empty() ? begin + r : row_[begin + r]);
         const double left = 1.0 - explained[r] / copies;
         explained[r] = left > 1e-9 ? std::sqrt(1.0 / (left * copies)) : 0.0;
+    }
+    if (moderators_.empty()) {
+        return;
     }
     make_moderators(begin, moderated_);
     alignas(64) std::array<double, panel_rows> squares{};
     kernels().panel_add_squares(moderated_[0], moderators_.size(), panel_rows, panel_stride, squares.data());
     for (std::size_t r = 0; r < size; ++r) {
-        moderators_fourth_ += squares[r] * squares[r] * test_.root_weight(begin + r) * test_.root_weight(begin + r);
+        moderators_fourth_ += squares[r] * squares[r] * root[r] * root[r];
     }
 }
 
@@ -709,7 +762,7 @@ void Conditioning::end_weighing() {
 
 std::size_t Conditioning::bytes() const {
     return (test_.stride() + root_.size() + of_features_.values.size()) * sizeof(double) +
-           cell_.size() * sizeof(std::uint32_t);
+           (cell_.size() + row_.size()) * sizeof(std::uint32_t) + (roots_.size() + inverses_.size()) * sizeof(double);
 }
 
 void Sums::add(std::size_t begin, const Panel& features, const double* columns) {

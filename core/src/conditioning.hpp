@@ -11,6 +11,7 @@
 // its *coordinates* A(v) in an orthonormal basis of Z. So what Z leaves of v and w has the product v·w − A(v)·A(w).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -56,6 +57,20 @@ class Conditioning {
     std::size_t cells() const { return cell_rows_.size(); }
     std::size_t features() const { return features_.size(); }
     std::size_t length() const { return padded_cells_ + padded_features_; }  // of coordinates
+    // Blocks are of rows in an order of their own, in which those of a cell are side by side. By row in this order: the
+    // roots of weights and their inverses, and the values of a column in the block that begins here.
+    const double* roots() const { return roots_.empty() ? test_.root_weights() : roots_.data(); }
+    const double* inverse_roots() const { return inverses_.empty() ? test_.inverse_root_weights() : inverses_.data(); }
+    template <class Value>
+    const Value* in_rows(const Value* column, std::size_t begin, std::array<Value, panel_rows>& buffer) const {
+        if (row_.empty()) {
+            return column + begin;
+        }
+        for (std::size_t r = 0; r < panel_rows; ++r) {
+            buffer[r] = column[row_[begin + r]];
+        }
+        return buffer.data();
+    }
     // By row: the root of the inverse of the share of its variance that Z leaves, or 0 if Z fits the row perfectly.
     // Known after a pass over all blocks.
     const double* root_weights() const { return root_weights_.data(); }
@@ -113,11 +128,13 @@ class Conditioning {
     void multiply_pending(std::vector<double>& products, Coordinates& sums);
     FeatureKey key(const Feature& feature) const;
     void moderate(const std::vector<std::uint32_t>& numbers, const std::vector<std::uint32_t>& categories);
+    void arrange();
     // An orthonormal basis, negative, less the means of cells.
     Fit basis() const;
-    void make_basis(const Fit& basis, std::size_t begin, const Panel& features, Panel& out) const;
+    template <class Body>
+    void each_basis(const Fit& basis, std::size_t begin, const Panel& features, Panel& out, const Body& body) const;
     void refine();
-    void subtract_means(const Fit& fit, std::size_t begin, double* columns) const;
+    void subtract_means(const double* means, std::size_t count, std::size_t begin, double* columns) const;
     void make(std::size_t begin, std::span<const Feature> which, std::span<const OneOfRow> sparse, Panel& powers,
               Panel& out) const;
     std::vector<OneOfRow> sparse_among(std::span<const Feature> which) const;
@@ -126,7 +143,9 @@ class Conditioning {
 
     const ResidualTest& test_;
     std::vector<std::uint32_t> divided_by_;  // categories
+    std::vector<std::uint32_t> row_;         // of the table, by row of the blocks; empty: the same
     std::vector<std::uint32_t> cell_;        // by row; empty: one cell
+    LineVector<double> roots_, inverses_;    // if there are weights and rows have another order
     std::vector<double> cell_rows_, root_cell_rows_;
     std::size_t padded_cells_ = 0, padded_features_ = 0;
     std::vector<std::uint32_t> numbers_;                                  // of more than two values
@@ -140,7 +159,7 @@ class Conditioning {
     std::vector<double> root_;       // of their products less the means of cells: lower triangle, by row
     LineVector<double> root_weights_;
     bool is_weighed_ = false;
-    std::unique_ptr<Fit> basis_;  // while rows are weighed
+    std::unique_ptr<Fit> basis_;  // until rows are weighed
     Panel vectors_, moderated_;
     std::vector<Moderator> moderators_;
     double moderators_fourth_ = 0.0;
@@ -174,7 +193,6 @@ struct DividedRows {
 DividedRows divide_rows(const ResidualTest& test, std::span<const std::uint32_t> categories);
 
 // The frequent levels of a category but the first of them.
-std::vector<std::uint32_t> indicated_levels(const ResidualTest& test, std::span<const std::uint16_t> codes,
-                                            std::uint32_t levels, std::size_t max_levels, double min_rows);
+std::vector<std::uint32_t> indicated_levels(std::span<const double> rows, std::size_t max_levels, double min_rows);
 
 }  // namespace serape

@@ -285,9 +285,11 @@ void ResidualComparison::make_lengths(const Block& block, const Side& side, doub
     std::fill_n(lengths, panel_rows, 0.0);
     if (side.residuals->of_levels()) {
         const ResidualTest::Scores& scores = test().scores(side.residuals->column());
-        const double* const root = test().root_weights() + block.begin;
+        const double* const root = given_.roots() + block.begin;
+        std::array<std::uint16_t, panel_rows> buffer;
+        const std::uint16_t* const codes = given_.in_rows(scores.codes.data(), block.begin, buffer);
         for (std::size_t r = 0; r < panel_rows; ++r) {
-            lengths[r] = root[r] * root[r] * side.lengths[scores.indicator[scores.codes[block.begin + r]]];
+            lengths[r] = root[r] * root[r] * side.lengths[scores.indicator[codes[r]]];
         }
     }
     for (std::size_t k = side.first; k < side.first + side.width && !side.residuals->of_levels(); ++k) {
@@ -308,7 +310,7 @@ void ResidualComparison::make_lengths(const Block& block, const Side& side, doub
 // those of other rows.
 void ResidualComparison::make_products(const Block& block) {
     made_.resize(products_);
-    const double* const inverse = test().inverse_root_weights() + block.begin;
+    const double* const inverse = given_.inverse_roots() + block.begin;
     std::array<double, panel_rows> weight, lengths, of_both;
     for (std::size_t r = 0; r < panel_rows; ++r) {
         weight[r] = root_[r] * (test().surveyed() ? inverse[r] : 1.0);
@@ -406,7 +408,7 @@ void ResidualComparison::add_residuals(const Block& block) {
         }
     }
     add_products(extra_[0], p * q, block.moderators[0], count, moderated_sums_[0], count);
-    const double* const root = test().root_weights() + block.begin;
+    const double* const root = given_.roots() + block.begin;
     std::array<double, panel_rows> weight;
     for (std::size_t r = 0; r < panel_rows; ++r) {
         const double copy = test().surveyed() ? root[r] : 1.0;
@@ -533,7 +535,7 @@ void ResidualComparison::add_spreads(const Block& block) {
                       needed_.size());
     given_.subtract(of_needed_, block.begin, block.features, made_[0]);
     if (by_row_) {
-        const double* const root = test().root_weights() + block.begin;
+        const double* const root = given_.roots() + block.begin;
         for (std::size_t n = 0; n < needed_.size(); ++n) {
             for (std::size_t r = 0; r < panel_rows; ++r) {
                 made_[n][r] *= root[r];

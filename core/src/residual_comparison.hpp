@@ -46,6 +46,7 @@ class ResidualComparison {
 
     ResidualEffect effect() const;
     bool reliable() const;
+    bool is_moderated() const { return moderated_; }
 
     // Third pass, of a reliable test.
     void begin_third();

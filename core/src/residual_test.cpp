@@ -212,12 +212,16 @@ void compare(const ResidualTest& test, std::uint32_t target, std::span<const std
             return;
         }
         const bool weighs = raw == Raw::base && !given.is_weighed();
+        const bool moderated =
+            raw == Raw::less_explained && std::any_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
+                return takes_part(*pair) && pair->comparison.is_moderated();
+            });
         each_block(given, block, token, [&] {
             const Residuals* made = nullptr;
             if (weighs) {
                 given.weigh(block.begin, block.features);
             }
-            if (raw == Raw::less_explained) {
+            if (moderated) {
                 given.make_moderators(block.begin, block.moderators);
             }
             for (const auto& pair : pairs) {
@@ -482,8 +486,11 @@ void ResidualTest::set_category(std::size_t column) {
     Scores& made = scores_[column];
     made.codes.assign(stride_, 0);
     table_.unpack(column, std::span(made.codes).first(rows()));
-    made.levels =
-        indicated_levels(*this, made.codes, table_.levels(column), limits_.max_levels, limits_.min_level_rows);
+    made.level_rows.assign(table_.levels(column), 0.0);
+    for (std::size_t r = 0; r < rows(); ++r) {
+        made.level_rows[made.codes[r]] += root_weights_[r] * root_weights_[r];
+    }
+    made.levels = indicated_levels(made.level_rows, limits_.max_levels, limits_.min_level_rows);
     made.width = made.levels.size();
     made.indicator.assign(table_.levels(column), static_cast<std::uint16_t>(made.width));
     for (std::size_t k = 0; k < made.width; ++k) {

@@ -22,11 +22,13 @@ void Residuals::make_base(std::size_t begin, double* out) const {
     const ResidualTest::Scores& scores = test_.scores(column_);
     if (test_.number(column_)) {
         for (std::size_t k = 0; k < block_; ++k) {
-            std::copy_n(scores.columns.data() + k * test_.stride() + begin, panel_rows, out + k * panel_stride);
+            std::array<double, panel_rows> buffer;
+            const double* const column = given_.in_rows(scores.columns.data() + k * test_.stride(), begin, buffer);
+            std::copy_n(column, panel_rows, out + k * panel_stride);
         }
         if (base_ > block_) {
-            const double* const first = scores.columns.data() + begin;
-            const double* const inverse = test_.inverse_root_weights() + begin;
+            const double* const first = out;
+            const double* const inverse = given_.inverse_roots() + begin;
             double* const squares = out + block_ * panel_stride;
             for (std::size_t r = 0; r < panel_rows; ++r) {
                 squares[r] = first[r] * first[r] * inverse[r];
@@ -35,8 +37,9 @@ void Residuals::make_base(std::size_t begin, double* out) const {
         return;
     }
     std::fill_n(out, block_ * panel_stride, 0.0);
-    const double* const root = test_.root_weights() + begin;
-    const std::uint16_t* const codes = scores.codes.data() + begin;
+    const double* const root = given_.roots() + begin;
+    std::array<std::uint16_t, panel_rows> buffer;
+    const std::uint16_t* const codes = given_.in_rows(scores.codes.data(), begin, buffer);
     for (std::size_t r = 0; r < panel_rows; ++r) {
         out[scores.indicator[codes[r]] * panel_stride + r] = root[r];  // beyond the block if a level has none
     }
@@ -147,8 +150,8 @@ void Residuals::bend(Coordinates coordinates) {
 }
 
 void Residuals::make_curves(std::size_t begin, const Panel& features, Panel& fitted, double* out) const {
-    const double* const root = test_.root_weights() + begin;
-    const double* const inverse = test_.inverse_root_weights() + begin;
+    const double* const root = given_.roots() + begin;
+    const double* const inverse = given_.inverse_roots() + begin;
     for (const Bend& bend : bends_) {
         fitted.clear(1);
         given_.subtract(bend.fit, begin, features, fitted[0]);

@@ -131,15 +131,53 @@ const Case cell_sums("panels: sums by cell are added up row after row", [] {
     });
 });
 
+const Case run_sums("panels: sums of cells that are side by side are added up cell after cell", [] {
+    each_set([](const Kernels& set, Random& random, std::size_t count) {
+        for (const std::uint32_t cells : {1, 2, 16, 40, 500}) {
+            const std::size_t sum_stride = (cells + 15) / 16 * 16;
+            std::vector<std::uint32_t> cell = any_cells(random, cells);
+            std::sort(cell.begin(), cell.end());
+            const Values root = any_values(random, rows), columns = any_columns(random, count);
+            Values found = any_values(random, count * sum_stride), expected = found;
+            set.panel_run_sums(cell.data(), root.data(), columns.data(), count, rows, stride, found.data(), sum_stride);
+            for (std::size_t k = 0; k < count; ++k) {
+                for (std::size_t r = 0; r < rows;) {
+                    const std::uint32_t c = cell[r];
+                    double sum = 0.0;
+                    for (; r < rows && cell[r] == c; ++r) {
+                        sum += columns[k * stride + r] * root[r];
+                    }
+                    expected[k * sum_stride + c] += sum;
+                }
+            }
+            check_bits(found, expected);
+        }
+    });
+});
+
 const Case subtract_means("panels: of few cells and of many, each row loses the mean of its own", [] {
     each_set([](const Kernels& set, Random& random, std::size_t count) {
-        for (const std::uint32_t cells : {1, 2, 8, 9, 15, 16, 17, 40}) {
-            const std::size_t mean_stride = (cells + 15) / 16 * 16;
-            const std::vector<std::uint32_t> cell = any_cells(random, cells);
-            const Values root = any_values(random, rows), means = any_values(random, count * mean_stride);
+        for (const auto& [first, end] : std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 1},
+                                                                                             {0, 2},
+                                                                                             {0, 8},
+                                                                                             {0, 9},
+                                                                                             {0, 15},
+                                                                                             {0, 16},
+                                                                                             {0, 17},
+                                                                                             {0, 40},
+                                                                                             {3, 4},
+                                                                                             {5, 21},
+                                                                                             {16, 32},
+                                                                                             {7, 30}}) {
+            const std::size_t mean_stride = (end + 15) / 16 * 16;
+            std::vector<std::uint32_t> cell = any_cells(random, end - first);
+            for (std::uint32_t& each : cell) {
+                each += first;
+            }
+            const Values root = any_values(random, rows), means = any_values(random, count * mean_stride + 16);
             Values found = any_columns(random, count), expected = found;
-            set.panel_subtract_means(found.data(), count, cell.data(), cells, means.data(), mean_stride, root.data(),
-                                     rows, stride);
+            set.panel_subtract_means(found.data(), count, cell.data(), first, end, means.data(), mean_stride,
+                                     root.data(), rows, stride);
             for (std::size_t k = 0; k < count; ++k) {
                 for (std::size_t r = 0; r < rows; ++r) {
                     expected[k * stride + r] -= means[k * mean_stride + cell[r]] * root[r];

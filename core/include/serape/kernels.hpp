@@ -118,10 +118,15 @@ struct Kernels {
     void (*panel_cell_sums)(const std::uint32_t* cell, const double* root, const double* columns, std::size_t count,
                             std::size_t rows, std::size_t stride, double* sums, std::size_t sum_stride);
 
-    // columns[k][r] −= means[k · mean_stride + cell[r]] · root[r]; `rows` is a multiple of 8, `mean_stride` of 16.
-    void (*panel_subtract_means)(double* columns, std::size_t count, const std::uint32_t* cell, std::size_t cells,
-                                 const double* means, std::size_t mean_stride, const double* root, std::size_t rows,
-                                 std::size_t stride);
+    // The same where rows of one cell are side by side: those of each are added up first.
+    void (*panel_run_sums)(const std::uint32_t* cell, const double* root, const double* columns, std::size_t count,
+                           std::size_t rows, std::size_t stride, double* sums, std::size_t sum_stride);
+
+    // columns[k][r] −= means[k · mean_stride + cell[r]] · root[r], cells being from `first` up to `end`; `rows` is a
+    // multiple of 8, `mean_stride` of 16. If there are at most 16 of them, 16 means are read from the first on.
+    void (*panel_subtract_means)(double* columns, std::size_t count, const std::uint32_t* cell, std::size_t first,
+                                 std::size_t end, const double* means, std::size_t mean_stride, const double* root,
+                                 std::size_t rows, std::size_t stride);
 
     // out += Σ columns[k]², row by row; `rows` is a multiple of 8.
     void (*panel_add_squares)(const double* columns, std::size_t count, std::size_t rows, std::size_t stride,

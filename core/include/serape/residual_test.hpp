@@ -90,6 +90,7 @@ class ResidualTest {
     // By row, up to the stride; 0 beyond the rows.
     const double* root_weights() const { return root_weights_.data(); }
     const double* inverse_root_weights() const { return inverse_root_weights_.data(); }
+    bool weighted() const { return weighted_; }
     // Whether rows count in proportion to their weights where spreads are compared.
     bool surveyed() const { return weighted_ && !frequencies_; }
     double copies(std::size_t row) const { return frequencies_ ? root_weights_[row] * root_weights_[row] : 1.0; }
@@ -135,6 +136,7 @@ class ResidualTest {
         std::vector<std::uint32_t> levels;
         std::vector<std::uint16_t> codes;      // of a category, up to the stride
         std::vector<std::uint16_t> indicator;  // by level, the number of its indicator; their count if it has none
+        std::vector<double> level_rows;        // by level, the weight of its rows
     };
     const Scores& scores(std::size_t column) const { return scores_[column]; }
     // By degree, from 1 up to the one asked for, or as far as there are any; made when they are first asked for.

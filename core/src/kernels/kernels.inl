@@ -372,6 +372,7 @@ constexpr Kernels make(std::string_view name, const KernelCosts& costs) {
             panel_products,
             panel_subtract,
             panel_cell_sums,
+            panel_run_sums,
             panel_subtract_means,
             panel_add_squares,
             next_polynomial,

@@ -143,19 +143,47 @@ void panel_cell_sums(const std::uint32_t* cell, const double* root, const double
     });
 }
 
+template <std::size_t count>
+inline void run_sums_in_tile(const std::uint32_t* cell, const double* root, const double* columns, std::size_t rows,
+                             std::size_t stride, double* sums, std::size_t sum_stride) {
+    for (std::size_t r = 0; r < rows;) {
+        const std::uint32_t c = cell[r];
+        double sum[count] = {};
+        do {
+            SERAPE_UNROLL(4)
+            for (std::size_t k = 0; k < count; ++k) {
+                sum[k] += columns[k * stride + r] * root[r];
+            }
+            ++r;
+        } while (r < rows && cell[r] == c);
+        for (std::size_t k = 0; k < count; ++k) {
+            sums[k * sum_stride + c] += sum[k];
+        }
+    }
+}
+
+void panel_run_sums(const std::uint32_t* cell, const double* root, const double* columns, std::size_t count,
+                    std::size_t rows, std::size_t stride, double* sums, std::size_t sum_stride) {
+    each_tile(count, [&]<class Size>(std::size_t k, Size) {
+        run_sums_in_tile<Size::value>(cell, root, columns + k * stride, rows, stride, sums + k * sum_stride,
+                                      sum_stride);
+    });
+}
+
 void panel_subtract_means(double* columns, std::size_t count, const std::uint32_t* cell,
-                          [[maybe_unused]] std::size_t cells, const double* means, std::size_t mean_stride,
-                          const double* root, std::size_t rows, std::size_t stride) {
+                          [[maybe_unused]] std::size_t first, [[maybe_unused]] std::size_t end, const double* means,
+                          std::size_t mean_stride, const double* root, std::size_t rows, std::size_t stride) {
 #if defined(SERAPE_AVX512)
-    if (cells <= 16) {  // the means of all cells are in two registers
+    if (end - first <= 16) {  // the means of all cells are in two registers
+        const __m512i from = _mm512_set1_epi64(static_cast<long long>(first));
         for (std::size_t k = 0; k < count; ++k) {
             double* const column = columns + k * stride;
-            const __m512d first = _mm512_loadu_pd(means + k * mean_stride);
-            const __m512d second = _mm512_loadu_pd(means + k * mean_stride + 8);
+            const __m512d one = _mm512_loadu_pd(means + k * mean_stride + first);
+            const __m512d other = _mm512_loadu_pd(means + k * mean_stride + first + 8);
             for (std::size_t r = 0; r < rows; r += 8) {
-                const __m512i of_row =
-                    _mm512_cvtepu32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cell + r)));
-                const __m512d mean = _mm512_permutex2var_pd(first, of_row, second);
+                const __m512i of_row = _mm512_sub_epi64(
+                    _mm512_cvtepu32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(cell + r))), from);
+                const __m512d mean = _mm512_permutex2var_pd(one, of_row, other);
                 const __m512d part = _mm512_mul_pd(mean, _mm512_loadu_pd(root + r));
                 _mm512_storeu_pd(column + r, _mm512_sub_pd(_mm512_loadu_pd(column + r), part));
             }

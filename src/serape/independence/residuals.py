@@ -54,7 +54,9 @@ weights. With weights, questions about categories alone are answered by residual
 
 Cost, with N rows and k columns in the regression: N k² for a conditioning set, then N k for each candidate, as products
 of small matrices that stay in the cache. No column of the regression is kept: memory grows with 8 bytes per value for
-scores (2 of a category), 12 bytes per row for each conditioning set in use, and with the number of cells times k.
+scores (2 of a category), 16 bytes per row for each conditioning set in use (32 with weights), and with the number of
+cells times k. For a set whose categories make cells, blocks of rows are taken in an order in which the rows of a cell
+are side by side.
 """
 
 from __future__ import annotations

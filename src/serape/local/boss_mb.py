@@ -35,6 +35,11 @@ def boss_mb(search: Search, target: int) -> Answer:
     spouses = {x: via for x in _spouses(target, parents) if (via := _confirmed_children(search, x, target, near, parents))}
     for x in (*near, *spouses):
         blanket.add(x)
+    seen = set(blanket)
+    import os
+    if os.environ.get("GROW"):
+        while (x := search.strongest(target, search.candidates(target, *blanket), tuple(blanket))) is not None:
+            blanket.add(x)
     _test_others(search, target, blanket)
     return Answer(tuple(blanket), [x for x in blanket if x not in spouses], spouses)
 

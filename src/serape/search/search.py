@@ -15,6 +15,7 @@ import functools
 import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -146,7 +147,7 @@ class Search(PreparingSearch):
         """
         target = int(target)
         if rank == "significance" and (clear := self._clearly_dependent(target, candidates, given)) is not None:
-            return int(clear.xs[self.one_of(clear.strongest()[0])])
+            return self._joined(target, clear, clear.strongest()[0])
         screen = self.screen(target, candidates, given)
         indices, log_p = screen.strongest() if rank == "significance" else self._most_informative(screen)
         level = self._level(target, screen)
@@ -159,7 +160,16 @@ class Search(PreparingSearch):
                     f"{len(dependent):,} less informative ones are dependent"
                 )
             return None
-        return int(screen.xs[self.one_of(indices)])
+        return self._joined(target, screen, indices)
+
+    def _joined(self, target: int, screen: ScreenResult, indices: list[int]) -> int:
+        """Return one of the candidates at some indices; it may be asked about again, as a member given the others."""
+        index = self.one_of(indices)
+        x = int(screen.xs[index])
+        if self.stepwise:
+            outcome = screen.outcome(index)
+            self._remember(x, target, tuple(screen.given), replace(outcome, rows=outcome.rows or self.test.rows))
+        return x
 
     def _clearly_dependent(self, target: int, candidates: Candidates, given: Sequence[int]) -> ScreenResult | None:
         """Return the answers of the candidates that a part of the rows clearly shows to be dependent, if there are any.
@@ -325,11 +335,14 @@ class Search(PreparingSearch):
         """Return the outcome of a test of a member given the others: computed once, however often it is asked for."""
         key = x, target, rest
         if key not in self._member_outcomes:
-            if len(self._member_outcomes) >= _MAX_OUTCOMES:
-                self._member_outcomes.clear()
             clear = self._shown_by_part(target, [x], rest)
-            self._member_outcomes[key] = self.test.test(x, target, rest) if clear is None else clear.outcome(0)
+            self._remember(*key, self.test.test(x, target, rest) if clear is None else clear.outcome(0))
         return self._member_outcomes[key]
+
+    def _remember(self, x: int, target: int, rest: tuple[int, ...], outcome: Outcome) -> None:
+        if len(self._member_outcomes) >= _MAX_OUTCOMES:
+            self._member_outcomes.clear()
+        self._member_outcomes[x, target, rest] = outcome
 
     def _ranked(self, screen: ScreenResult, indices: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return indices from the strongest to the weakest; exact ties by index, or at random with a seed."""
