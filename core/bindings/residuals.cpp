@@ -274,11 +274,16 @@ void bind_residuals(nb::module_& m) {
             "candidates given one set; NaN where there is none, and for categories alone.")
         .def(
             "search_subsets",
-            [](const ResidualTest& test, const SubsetQuery& query, std::size_t threads, const nb::object& poll) {
-                return found_subsets(test, test, query, threads, poll);
+            [](const ResidualTest& test, const SubsetQuery& query, std::size_t threads, const nb::object& poll,
+               const ResidualTest* part, double clear) {
+                if (part != nullptr) {
+                    check(*part, query);
+                }
+                return found_subsets(ResidualRows{test, part, clear}, test, query, threads, poll);
             },
-            nb::arg("query"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
-            "As ContingencyTest.search_subsets.");
+            nb::arg("query"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(), nb::arg("part") = nb::none(),
+            nb::arg("clear") = 0.0,
+            "As ContingencyTest.search_subsets; a part of the rows shows dependence up to a log p, if there is one.");
 }
 
 }  // namespace serape

@@ -15,9 +15,9 @@
 
 #include "conditioning.hpp"
 #include "feature_products.hpp"
+#include "known_outcomes.hpp"
 #include "residual_comparison.hpp"
 #include "residuals.hpp"
-#include "serape/counting/costs.hpp"
 #include "serape/f_distribution.hpp"
 #include "serape/subset_driver.hpp"
 
@@ -80,6 +80,7 @@ std::vector<std::uint32_t> ascending(std::span<const double> values) {
     return order;
 }
 
+constexpr std::size_t max_divisions = 4096;  // of which it is kept whether they divide the rows
 constexpr std::size_t max_batch = 16;
 constexpr std::size_t batch_bytes = std::size_t{64} << 20;
 constexpr std::size_t coordinates_kept = 80;  // of each x in a batch, at most about so many columns
@@ -116,45 +117,62 @@ void add_raw(Residuals& to, const Block& block, const Panel& made, Raw raw) {
     }
 }
 
-// A conditioning set, and what it leaves of the target. Both are known after the first comparison, whose passes they
+// What a conditioning set leaves of columns, each looked at once.
+class LeftOfColumns {
+  public:
+    Residuals& of(const Conditioning& given, std::uint32_t column, Residuals::Form form) {
+        std::unique_ptr<Residuals>& known = known_[{column, form}];
+        if (known == nullptr) {
+            known = std::make_unique<Residuals>(given, column, form);
+        }
+        return *known;
+    }
+    std::size_t bytes() const {
+        return std::accumulate(known_.begin(), known_.end(), std::size_t{0},
+                               [](std::size_t sum, const auto& each) { return sum + each.second->bytes(); });
+    }
+    auto begin() const { return known_.begin(); }
+    auto end() const { return known_.end(); }
+
+  private:
+    std::map<std::pair<std::uint32_t, Residuals::Form>, std::unique_ptr<Residuals>> known_;
+};
+
+// A conditioning set, and what it leaves of columns. Both are known after the first comparison, whose passes they
 // share, or after passes of their own.
 struct Prepared {
-    Prepared(const ResidualTest& test, std::uint32_t target, std::span<const std::uint32_t> given)
-        : conditioning(test, given), columns(add(target, Residuals::Form::columns)) {}
-    Residuals* add(std::uint32_t target, Residuals::Form form) {
-        return kept.emplace_back(std::make_unique<Residuals>(conditioning, target, form)).get();
-    }
+    Prepared(const ResidualTest& test, std::span<const std::uint32_t> given) : conditioning(test, given) {}
     void complete(CancellationToken& token) {
         Block block;
-        for (const auto& of_target : kept) {
+        for (const auto& [key, of_column] : left) {
             const auto pass = [&](Raw raw) {
                 each_block(conditioning, block, token, [&] {
                     if (raw == Raw::base && !conditioning.is_weighed()) {
                         conditioning.weigh(block.begin, block.features);
                     }
-                    make_raw(*of_target, block, block.fitted, block.raw_y, raw);
-                    add_raw(*of_target, block, block.raw_y, raw);
+                    make_raw(*of_column, block, block.fitted, block.raw_y, raw);
+                    add_raw(*of_column, block, block.raw_y, raw);
                 });
             };
             pass(Raw::base);
             if (!conditioning.is_weighed()) {
                 conditioning.end_weighing();
             }
-            of_target->end_first();
-            if (of_target->raw_curves() > 0) {
+            of_column->end_first();
+            if (of_column->raw_curves() > 0) {
                 pass(Raw::with_curves);
             }
-            of_target->end_second();
+            of_column->end_second();
         }
     }
+    std::size_t bytes() const { return conditioning.bytes() + left.bytes(); }
 
     Conditioning conditioning;
-    std::vector<std::unique_ptr<Residuals>> kept;
-    Residuals* columns;
-    Residuals* levels = nullptr;  // if some x needs them
+    LeftOfColumns left;
 };
 
-// Which side's block is so wide, beside the other's, that it is looked at as indicators.
+// Which side's block is so wide, beside the other's, that it is looked at as indicators; of two that are as wide, that
+// of the first column.
 enum class Wide { none, x, target };
 
 Wide wide(const ResidualTest& test, std::uint32_t x, std::uint32_t target) {
@@ -162,29 +180,35 @@ Wide wide(const ResidualTest& test, std::uint32_t x, std::uint32_t target) {
     if (p * q <= test.limits().max_products || (test.number(x) && test.number(target))) {
         return Wide::none;
     }
-    return !test.number(x) && (test.number(target) || p >= q) ? Wide::x : Wide::target;
+    const bool x_wider = p > q || (p == q && x < target);
+    return !test.number(x) && (test.number(target) || x_wider) ? Wide::x : Wide::target;
 }
 
-void prepare_levels(const ResidualTest& test, std::uint32_t target, std::span<const std::uint32_t> xs,
-                    Prepared& prepared) {
-    if (prepared.levels == nullptr &&
-        std::any_of(xs.begin(), xs.end(), [&](auto x) { return wide(test, x, target) == Wide::target; })) {
-        prepared.levels = prepared.add(target, Residuals::Form::levels);
-    }
+Residuals& left_of_target(const ResidualTest& test, std::uint32_t x, std::uint32_t target, Prepared& prepared) {
+    const bool levels = wide(test, x, target) == Wide::target;
+    return prepared.left.of(prepared.conditioning, target, levels ? Residuals::Form::levels : Residuals::Form::columns);
 }
 
 // Compares several x with a target, in passes over the rows in which they share the features of Z. `put` is called
-// with the position of each and its comparison; `effects_alone`: after the second pass. What is not known yet about Z
-// and the target is found in the same passes.
+// with the position of each and its comparison; `effects_alone`: after the second pass. What is not known yet about Z,
+// the target and the x is found in the same passes; what Z leaves of the x goes to `left`. The first column of a pair
+// comes first in its comparison, so that it has the same bits whichever of the two is the target.
 template <class Put>
 void compare(const ResidualTest& test, std::uint32_t target, std::span<const std::uint32_t> xs, Prepared& prepared,
-             bool effects_alone, CancellationToken& token, const Put& put) {
+             LeftOfColumns& left, bool effects_alone, CancellationToken& token, const Put& put) {
     struct Pair {
-        Pair(const Conditioning& given, std::size_t k, std::uint32_t x, Residuals::Form form, Residuals& y)
-            : place(k), of_x(given, x, form), of_y(y), comparison(given, of_x, y) {}
+        Pair(const Conditioning& given, std::size_t k, Residuals& x, Residuals& y)
+            : place(k),
+              of_x(x),
+              of_y(y),
+              x_first(x.column() < y.column()),
+              is_new(!x.is_complete() || !y.is_complete()),
+              comparison(given, x_first ? x : y, x_first ? y : x) {}
         std::size_t place;
-        Residuals of_x;
+        Residuals& of_x;
         Residuals& of_y;
+        bool x_first;
+        bool is_new;  // a first pass must look at x or the target
         ResidualComparison comparison;
         bool open = true;
     };
@@ -194,16 +218,21 @@ void compare(const ResidualTest& test, std::uint32_t target, std::span<const std
         for (std::size_t k = 0; k < xs.size(); ++k) {
             const Wide side = wide(test, xs[k], target);
             if ((side == Wide::target) == by_levels) {
-                pairs.push_back(std::make_unique<Pair>(
-                    given, k, xs[k], side == Wide::x ? Residuals::Form::levels : Residuals::Form::columns,
-                    by_levels ? *prepared.levels : *prepared.columns));
+                const auto form = side == Wide::x ? Residuals::Form::levels : Residuals::Form::columns;
+                pairs.push_back(std::make_unique<Pair>(given, k, left.of(given, xs[k], form),
+                                                       left_of_target(test, xs[k], target, prepared)));
             }
         }
     }
-    std::vector<Residuals*> new_targets;
+    std::vector<Residuals*> incomplete;
     for (const auto& pair : pairs) {
-        if (!pair->of_y.is_complete() && (new_targets.empty() || new_targets.back() != &pair->of_y)) {
-            new_targets.push_back(&pair->of_y);
+        if (!pair->of_y.is_complete() && (incomplete.empty() || incomplete.back() != &pair->of_y)) {
+            incomplete.push_back(&pair->of_y);
+        }
+    }
+    for (const auto& pair : pairs) {
+        if (!pair->of_x.is_complete()) {
+            incomplete.push_back(&pair->of_x);
         }
     }
     Block block;
@@ -236,29 +265,39 @@ void compare(const ResidualTest& test, std::uint32_t target, std::span<const std
                     }
                 }
                 make_raw(pair->of_x, block, block.fitted, block.raw_x, raw);
-                add_raw(pair->of_x, block, block.raw_x, raw);
+                if (!pair->of_x.is_complete()) {
+                    add_raw(pair->of_x, block, block.raw_x, raw);
+                }
+                if (!pair->x_first) {
+                    std::swap(block.raw_x, block.raw_y);
+                }
                 body(*pair);
+                if (!pair->x_first) {
+                    std::swap(block.raw_x, block.raw_y);
+                }
             }
         });
         if (weighs) {
             given.end_weighing();
         }
     };
-    pass(Raw::base, [](const Pair&) { return true; }, [&](Pair& pair) { pair.comparison.add_base(block); });
-    for (Residuals* const of_y : new_targets) {
-        of_y->end_first();
-    }
-    for (const auto& pair : pairs) {
-        pair->of_x.end_first();
+    pass(Raw::base, [](const Pair& pair) { return pair.is_new; }, [&](Pair& pair) { pair.comparison.add_base(block); });
+    for (Residuals* const each : incomplete) {
+        each->end_first();
     }
     pass(
-        Raw::with_curves, [](const Pair& pair) { return pair.of_x.raw_curves() + pair.of_y.raw_curves() > 0; },
-        [&](Pair& pair) { pair.comparison.add_curves(block); });
-    for (Residuals* const of_y : new_targets) {
-        of_y->end_second();
+        Raw::with_curves,
+        [](const Pair& pair) { return !pair.is_new || pair.of_x.raw_curves() + pair.of_y.raw_curves() > 0; },
+        [&](Pair& pair) {
+            if (!pair.is_new) {
+                pair.comparison.add_base(block);
+            }
+            pair.comparison.add_curves(block);
+        });
+    for (Residuals* const each : incomplete) {
+        each->end_second();
     }
     for (const auto& pair : pairs) {
-        pair->of_x.end_second();
         pair->comparison.end_second();
         pair->open = !effects_alone && pair->comparison.reliable();
         if (pair->open) {
@@ -284,6 +323,67 @@ void compare(const ResidualTest& test, std::uint32_t target, std::span<const std
 
 }  // namespace
 
+// Conditioning sets of searches, with what they leave of columns, for later targets and searches. Who uses one takes it
+// out meanwhile. They are what would be made again, with the same bits, so it makes no difference what is kept. Where
+// there is no room one of them goes, whichever it is: so a round through more sets than have room finds some.
+class PreparedSets {
+  public:
+    explicit PreparedSets(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+    std::unique_ptr<Prepared> take(const std::vector<std::uint32_t>& given) {
+        const std::lock_guard lock(changing_);
+        const auto at = places_.find(given);
+        return at == places_.end() ? nullptr : take_at(at->second);
+    }
+    void put(const std::vector<std::uint32_t>& given, std::unique_ptr<Prepared> prepared) {
+        const std::size_t bytes = prepared->bytes();
+        if (bytes > max_bytes_ / fewest) {
+            return;
+        }
+        const std::lock_guard lock(changing_);
+        if (!places_.try_emplace(given, kept_.size()).second) {
+            return;  // of another thread
+        }
+        kept_.push_back({given, std::move(prepared), bytes});
+        bytes_ += bytes;
+        while (bytes_ > max_bytes_) {
+            next_ = next_ * 6364136223846793005 + 1442695040888963407;
+            take_at((next_ >> 32) % kept_.size());
+        }
+    }
+    void clear() {
+        const std::lock_guard lock(changing_);
+        places_.clear();
+        kept_.clear();
+        bytes_ = 0;
+    }
+
+  private:
+    static constexpr std::size_t fewest = 32;  // sets for which there is room
+
+    struct Kept {
+        std::vector<std::uint32_t> given;
+        std::unique_ptr<Prepared> prepared;
+        std::size_t bytes;
+    };
+
+    std::unique_ptr<Prepared> take_at(std::size_t place) {
+        std::swap(kept_[place], kept_.back());
+        places_[kept_[place].given] = place;
+        Kept taken = std::move(kept_.back());
+        kept_.pop_back();
+        places_.erase(taken.given);
+        bytes_ -= taken.bytes;
+        return std::move(taken.prepared);
+    }
+
+    std::size_t max_bytes_;
+    std::mutex changing_;
+    std::map<std::vector<std::uint32_t>, std::size_t> places_;
+    std::vector<Kept> kept_;
+    std::size_t bytes_ = 0;
+    std::uint64_t next_ = 0;
+};
+
 ResidualTest::ResidualTest(const PackedTable& table, std::vector<std::uint8_t> numbers, Rules rules, bool curved,
                            std::span<const double> weights, bool frequencies, ResidualLimits limits)
     : table_(table),
@@ -300,7 +400,9 @@ ResidualTest::ResidualTest(const PackedTable& table, std::vector<std::uint8_t> n
       scores_(numbers_.size()),
       takes_part_(numbers_.size(), 0),
       polynomials_(numbers_.size()),
-      feature_products_(std::make_unique<FeatureProducts>()) {
+      feature_products_(std::make_unique<FeatureProducts>()),
+      prepared_sets_(std::make_unique<PreparedSets>(limits.kept_bytes)),
+      known_outcomes_(std::make_unique<KnownOutcomes>()) {
     if (weighted_) {
         const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
         effective_rows_ = sum;
@@ -380,6 +482,8 @@ void ResidualTest::set_values(std::size_t column, std::span<const double> values
     polynomials_[column] = {};
     if (takes_part_[column] != 0) {
         feature_products_->clear();
+        prepared_sets_->clear();
+        known_outcomes_->clear();
     }
     takes_part_[column] = 1;
     bytes_ += made.columns.size() * sizeof(double);
@@ -518,10 +622,9 @@ Outcome ResidualTest::test(std::uint32_t x, std::uint32_t y, std::span<const std
         return categorical_.test(x, y, given);
     }
     CancellationToken token;
-    Prepared prepared(*this, y, given);
-    prepare_levels(*this, y, {&x, 1}, prepared);
+    Prepared prepared(*this, given);
     Outcome found{};
-    compare(*this, y, {&x, 1}, prepared, false, token,
+    compare(*this, y, {&x, 1}, prepared, prepared.left, false, token,
             [&](std::size_t, const ResidualComparison& comparison) { found = comparison.outcome(); });
     return found;
 }
@@ -560,17 +663,20 @@ void ResidualTest::screen(std::uint32_t target, std::span<const std::uint32_t> c
     for (const std::uint32_t k : others) {
         xs.push_back(candidates[k]);
     }
-    Prepared prepared(*this, target, given);
-    prepare_levels(*this, target, xs, prepared);
+    Prepared prepared(*this, given);
     const std::size_t fitting =
         batch_bytes / (coordinates_kept * sizeof(double) * (prepared.conditioning.length() + 1));
     const std::size_t share = (others.size() + threads - 1) / std::max<std::size_t>(threads, 1);
     const std::size_t batch = std::clamp<std::size_t>(std::min(fitting, share), 1, max_batch);
     if (threads > 1 && others.size() > batch) {  // they share what is known
+        for (const std::uint32_t x : xs) {
+            left_of_target(*this, x, target, prepared);
+        }
         prepared.complete(token);
     }
     parallel_for(others.size(), batch, threads, token, [&](std::size_t first, std::size_t last, std::size_t) {
-        compare(*this, target, std::span(xs).subspan(first, last - first), prepared, false, token,
+        LeftOfColumns left;
+        compare(*this, target, std::span(xs).subspan(first, last - first), prepared, left, false, token,
                 [&](std::size_t k, const ResidualComparison& comparison) {
                     const Outcome found = comparison.outcome();
                     put(others[first + k], found.statistic, found.dof, found.reliable);
@@ -584,13 +690,13 @@ void ResidualTest::effects(std::uint32_t target, std::span<const std::uint32_t> 
     require(given);
     require(candidates);
     require({&target, 1});
-    Prepared prepared(*this, target, given);
-    prepare_levels(*this, target, candidates, prepared);
+    Prepared prepared(*this, given);
     for (std::size_t k = 0; k < candidates.size(); ++k) {
         constexpr double nan = std::numeric_limits<double>::quiet_NaN();
         out[k] = {nan, nan, nan};
         if (!all_categorical(candidates[k], target, given)) {
-            compare(*this, target, candidates.subspan(k, 1), prepared, true, token,
+            LeftOfColumns left;
+            compare(*this, target, candidates.subspan(k, 1), prepared, left, true, token,
                     [&](std::size_t, const ResidualComparison& comparison) { out[k] = comparison.effect(); });
         }
     }
@@ -600,7 +706,22 @@ bool ResidualTest::divides(std::span<const std::uint32_t> given) const {
     require(given);
     std::vector<std::uint32_t> categories;
     std::copy_if(given.begin(), given.end(), std::back_inserter(categories), [&](auto z) { return !number(z); });
-    return static_cast<double>(divide_rows(*this, categories).count) <= effective_rows_ / limits_.rows_per_column;
+    if (categories.size() < 2) {
+        return true;
+    }
+    std::sort(categories.begin(), categories.end());
+    {
+        const std::lock_guard lock(making_);
+        if (const auto known = divides_.find(categories); known != divides_.end()) {
+            return known->second;
+        }
+    }
+    const auto cells = static_cast<double>(divide_rows(*this, categories).count);
+    const std::lock_guard lock(making_);
+    if (divides_.size() == max_divisions) {
+        divides_.clear();
+    }
+    return divides_[categories] = cells <= effective_rows_ / limits_.rows_per_column;
 }
 
 std::vector<std::uint64_t> ResidualTest::row_keys() const {
@@ -648,16 +769,68 @@ std::vector<std::uint64_t> ResidualTest::row_keys() const {
 
 namespace {
 
+// Answers about some rows, given one set after another.
+class AskedRows {
+  public:
+    explicit AskedRows(const ResidualTest& test) : test_(test) {}
+
+    const ResidualTest& test() const { return test_; }
+    // Calls `put` with each x and the outcome of its test, given members in ascending order. All x share the passes.
+    template <class Put>
+    void ask(std::uint32_t target, std::span<const std::uint32_t> xs, const std::vector<std::uint32_t>& given,
+             CancellationToken& token, const Put& put) {
+        KnownOutcomes& known = test_.known_outcomes();
+        std::vector<std::uint32_t> others;
+        for (const std::uint32_t x : xs) {
+            if (const std::optional<Outcome> found = known.find(x, target, given)) {
+                put(x, *found);
+            } else {
+                others.push_back(x);
+            }
+        }
+        if (others.empty()) {
+            return;
+        }
+        std::unique_ptr<Prepared> prepared = test_.prepared_sets().take(given);
+        if (prepared == nullptr) {
+            prepared = std::make_unique<Prepared>(test_, given);
+        }
+        for (std::size_t first = 0; first < others.size(); first += max_batch) {
+            const std::span some = std::span(others).subspan(first, std::min(max_batch, others.size() - first));
+            compare(test_, target, some, *prepared, prepared->left, false, token,
+                    [&](std::size_t k, const ResidualComparison& comparison) {
+                        const Outcome found = comparison.outcome();
+                        known.keep(some[k], target, given, found);
+                        put(some[k], found);
+                    });
+        }
+        test_.prepared_sets().put(given, std::move(prepared));
+    }
+
+  private:
+    const ResidualTest& test_;
+};
+
+// A test that only decides whether the search goes on is first asked of the part, if there is one: what that shows
+// clearly is dependence. All others are asked of all rows. The weakest association is that of all rows, so if there is
+// none, the weakest one of the part is asked again.
 class ResidualEvaluator {
   public:
-    struct Walk : SubsetWalk {};
+    struct Walk : SubsetWalk {
+        SubsetAnswer clear{no_outcome, {}, false};  // the weakest one that the part shows
+    };
     using Walks = std::vector<Walk*>;
     struct Node {};
     static constexpr bool resumable = false;
     static constexpr std::size_t poll_every = 1;
     static constexpr std::uint64_t few_questions = 64;
 
-    ResidualEvaluator(const ResidualTest& test, SubsetState& state) : test_(test), state_(state) {}
+    ResidualEvaluator(const ResidualRows& rows, SubsetState& state)
+        : state_(state), all_(rows.all), clear_(rows.clear) {
+        if (rows.part != nullptr) {
+            part_.emplace(*rows.part);
+        }
+    }
 
     void start(std::vector<Walk>&) {}
     void start_size(const Walks& walks, std::size_t size) {
@@ -676,22 +849,42 @@ class ResidualEvaluator {
     bool examine(Walk& walk, const Node&) {
         state_.poll_cancel<poll_every>();
         const std::vector<std::uint32_t> given = state_.given();
-        const Outcome found = outcome(walk.x, given);
-        if (!found.reliable) {
+        const Answer found = answer(walk.x, given);
+        if (!found.outcome.reliable) {
             state_.tally.add_skip(given.size());
             return false;
         }
         state_.tally.add_test(given.size());
-        const std::optional<double>& stop_above = state_.query.stop_above;
-        const bool separated = stop_above && found.log_p > *stop_above;
-        if (separated || !walk.best->outcome.reliable || weaker(found, walk.best->outcome)) {
-            *walk.best = {found, given, separated};
+        const bool separated = !found.of_part && separates(found.outcome);
+        SubsetAnswer& best = found.of_part ? walk.clear : *walk.best;
+        if (separated || !best.outcome.reliable || weaker(found.outcome, best.outcome)) {
+            best = {found.outcome, given, separated};
         }
         return separated;
     }
-    void finish(const Walk&) {}
+    void finish(Walk& walk) {
+        if (walk.best->outcome.reliable || !walk.clear.outcome.reliable) {
+            return;
+        }
+        std::vector<std::uint32_t> given(walk.clear.given);
+        std::sort(given.begin(), given.end());
+        all_.ask(state_.query.target, {&walk.x, 1}, given, unstopped_, [&](std::uint32_t, const Outcome& found) {
+            if (found.reliable) {
+                *walk.best = {found, walk.clear.given, separates(found)};
+            }
+        });
+    }
 
   private:
+    struct Answer {
+        Outcome outcome;
+        bool of_part;
+    };
+
+    bool separates(const Outcome& found) const {
+        const std::optional<double>& stop_above = state_.query.stop_above;
+        return stop_above && found.log_p > *stop_above;
+    }
     // All x that are tested given the subset at hand share the passes over the rows.
     void answer_ahead(const Walks& walks) {
         ahead_.clear();
@@ -703,65 +896,64 @@ class ResidualEvaluator {
         std::vector<std::uint32_t> xs;
         for (const Walk* walk : walks) {
             if (walk->member != last && walk->fresh(last) && state_.tries(*walk, last) &&
-                !test_.all_categorical(walk->x, state_.query.target, given)) {
+                !all_.test().all_categorical(walk->x, state_.query.target, given)) {
                 xs.push_back(walk->x);
             }
         }
-        for (std::size_t first = 0; first < xs.size(); first += max_batch) {
-            const std::span some = std::span(xs).subspan(first, std::min(max_batch, xs.size() - first));
-            Prepared& prepared = prepare(given, some);
-            compare(test_, state_.query.target, some, prepared, false, *state_.token,
-                    [&](std::size_t k, const ResidualComparison& comparison) {
-                        ahead_.emplace(some[k], comparison.outcome());
-                    });
-        }
+        ask(xs, given, *state_.token);
     }
-    Outcome outcome(std::uint32_t x, const std::vector<std::uint32_t>& given) {
-        const std::uint32_t target = state_.query.target;
+    Answer answer(std::uint32_t x, const std::vector<std::uint32_t>& given) {
         if (const auto known = ahead_.find(x); known != ahead_.end()) {
             return known->second;
         }
-        if (test_.all_categorical(x, target, given)) {
-            return test_.categorical().test(x, target, given);
+        if (all_.test().all_categorical(x, state_.query.target, given)) {
+            return {all_.test().categorical().test(x, state_.query.target, given), false};
         }
-        Outcome found{};
-        compare(test_, target, {&x, 1}, prepare(given, {&x, 1}), false, unstopped_,
-                [&](std::size_t, const ResidualComparison& comparison) { found = comparison.outcome(); });
+        ask({&x, 1}, given, unstopped_);
+        const Answer found = ahead_.at(x);
+        ahead_.erase(x);  // of this subset alone
         return found;
     }
-    Prepared& prepare(const std::vector<std::uint32_t>& given, std::span<const std::uint32_t> xs) {
-        const std::uint32_t target = state_.query.target;
-        std::vector<std::uint32_t> key(given);
-        std::sort(key.begin(), key.end());
-        auto at = kept_.find(key);
-        if (at == kept_.end()) {
-            if (bytes_ > default_costs.max_kept_bytes) {
-                kept_.clear();
-                bytes_ = 0;
-            }
-            at = kept_.emplace(key, std::make_unique<Prepared>(test_, target, key)).first;
-            bytes_ += at->second->conditioning.bytes();
+    // Fills `ahead_`.
+    void ask(std::span<const std::uint32_t> xs, std::vector<std::uint32_t> given, CancellationToken& token) {
+        std::sort(given.begin(), given.end());
+        std::vector<std::uint32_t> others(xs.begin(), xs.end());
+        if (part_ && !others.empty() && part_follows(given)) {
+            part_->ask(state_.query.target, xs, given, token, [&](std::uint32_t x, const Outcome& found) {
+                if (found.reliable && found.log_p <= clear_) {
+                    ahead_.insert_or_assign(x, Answer{found, true});
+                }
+            });
+            std::erase_if(others, [&](std::uint32_t x) { return ahead_.contains(x); });
         }
-        prepare_levels(test_, target, xs, *at->second);
-        return *at->second;
+        all_.ask(state_.query.target, others, given, token,
+                 [&](std::uint32_t x, const Outcome& found) { ahead_.insert_or_assign(x, Answer{found, false}); });
+    }
+    // Whether the part can follow Z as all rows can: not if joint cells of categories divide all rows alone.
+    bool part_follows(std::span<const std::uint32_t> given) const {
+        return part_->test().divides(given) || !all_.test().divides(given);
     }
 
-    const ResidualTest& test_;
     SubsetState& state_;
-    CancellationToken unstopped_;             // a search is stopped between two tests
-    std::map<std::uint32_t, Outcome> ahead_;  // of the x given the subset at hand
-    std::map<std::vector<std::uint32_t>, std::unique_ptr<Prepared>> kept_;
-    std::size_t bytes_ = 0;
+    AskedRows all_;
+    std::optional<AskedRows> part_;
+    double clear_;                           // the log p up to which the part shows dependence
+    CancellationToken unstopped_;            // a search is stopped between two tests
+    std::map<std::uint32_t, Answer> ahead_;  // of the x given the subset at hand
 };
 
 }  // namespace
 
-SubsetAnswers ResidualTest::search_subsets(const SubsetQuery& query, std::size_t threads,
+SubsetAnswers ResidualRows::search_subsets(const SubsetQuery& query, std::size_t threads,
                                            CancellationToken& token) const {
-    require(query.xs);
-    require(query.pool);
-    require(query.fixed);
-    require({&query.target, 1});
+    for (const ResidualTest* const test : {&all, part}) {
+        if (test != nullptr) {
+            test->require(query.xs);
+            test->require(query.pool);
+            test->require(query.fixed);
+            test->require({&query.target, 1});
+        }
+    }
     return drive_subsets<ResidualEvaluator>(*this, query, threads, token);
 }
 

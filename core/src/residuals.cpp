@@ -218,6 +218,15 @@ void Residuals::end_second() {
     explained_part_ = given_.fit(explained);
 }
 
+std::size_t Residuals::bytes() const {
+    const auto of = [](const Fit& fit) { return fit.factors.size() + fit.means.size(); };
+    std::size_t values = coordinates_->values.size() + of(explained_part_) + 4 * raw() * raw();
+    for (const Bend& bend : bends_) {
+        values += of(bend.fit);
+    }
+    return values * sizeof(double);
+}
+
 void Residuals::subtract_explained(std::size_t begin, const Panel& features, Panel& raw) const {
     given_.subtract(explained_part_, begin, features, raw[first_explained()]);
 }

@@ -55,6 +55,7 @@ class Residuals {
     bool of_levels() const { return form_ == Form::levels; }
     std::uint32_t column() const { return column_; }
     const std::vector<double>& level_rows() const { return level_rows_; }
+    std::size_t bytes() const;
 
   private:
     struct Bend {

@@ -2,12 +2,14 @@
 #include "../src/feature_products.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <memory>
 #include <numeric>
 #include <thread>
 
+#include "../src/known_outcomes.hpp"
 #include "harness.hpp"
 #include "serape/kernels.hpp"
 #include "serape/residual_test.hpp"
@@ -212,12 +214,12 @@ struct Anything {
         }
     }
     std::uint32_t columns() const { return static_cast<std::uint32_t>(numbers.size()); }
-    std::unique_ptr<ResidualTest> fresh() const {
+    std::unique_ptr<ResidualTest> fresh(ResidualLimits limits = {}) const {
         std::vector<std::uint8_t> kinds;
         for (const std::vector<double>& values : numbers) {
             kinds.push_back(!values.empty());
         }
-        auto made = std::make_unique<ResidualTest>(table, kinds, Rules{}, true, weights, frequencies, ResidualLimits{});
+        auto made = std::make_unique<ResidualTest>(table, kinds, Rules{}, true, weights, frequencies, limits);
         for (std::uint32_t v = 0; v < columns(); ++v) {
             if (kinds[v] != 0) {
                 made->set_values(v, numbers[v]);
@@ -290,7 +292,7 @@ std::vector<std::uint64_t> ask(const ResidualTest& test, const Question& questio
             query.fixed = question.given;
             query.fixed.resize(std::min<std::size_t>(query.fixed.size(), 1));
             query.largest = 2;
-            for (const SubsetAnswer& one : test.search_subsets(query, threads, token).answers) {
+            for (const SubsetAnswer& one : ResidualRows{test}.search_subsets(query, threads, token).answers) {
                 add(one.outcome);
                 found.insert(found.end(), one.given.begin(), one.given.end());
             }
@@ -339,6 +341,63 @@ const Case wide_target("residuals: beside a wide target, narrow and wide candida
             check_equal(statistic[k], single.statistic);
         }
     }
+});
+
+const Case searches("residuals: searches about the same sets have the same bits, whatever is kept of them", [] {
+    const Anything data(13, 500, Weights::none);
+    // All sets, about eight of them, none.
+    for (const std::size_t kept_bytes : {std::size_t{64} << 20, std::size_t{300} << 10, std::size_t{0}}) {
+        ResidualLimits limits;
+        limits.kept_bytes = kept_bytes;
+        const std::unique_ptr<ResidualTest> experienced = data.fresh(limits);
+        for (const std::uint32_t target : {0u, 1u, 16u, 8u, 0u}) {
+            Question question{Question::Kind::subsets, target, {}, {}};
+            for (const std::uint32_t v : {0u, 1u, 8u, 16u, 11u, 6u, 14u, 15u, 12u, 20u}) {
+                if (v != target) {
+                    question.others.push_back(v);
+                }
+            }
+            for (const std::size_t threads : {1, 3}) {
+                check_equal(ask(*experienced, question, threads), ask(*data.fresh(), question, 1));
+            }
+        }
+    }
+});
+
+const Case either_side("residuals: a search has the same bits whichever of two columns is the target", [] {
+    const Anything data(14, 3000, Weights::none);
+    for (const auto& [x, y] : std::vector<std::array<std::uint32_t, 2>>{
+             {0, 1}, {1, 2}, {2, 16}, {18, 19}, {18, 0}, {15, 18}, {6, 20}, {19, 8}, {16, 20}}) {
+        SubsetQuery query{.xs = {x}, .target = y, .pool = {12, 7, 14, 10}};
+        query.largest = 3;
+        CancellationToken token;
+        const SubsetAnswer one = ResidualRows{*data.fresh()}.search_subsets(query, 1, token).answers[0];
+        std::swap(query.xs[0], query.target);
+        const SubsetAnswer other = ResidualRows{*data.fresh()}.search_subsets(query, 1, token).answers[0];
+        check(one.outcome.reliable);
+        check_equal(one.outcome.statistic, other.outcome.statistic);
+        check_equal(one.outcome.dof, other.outcome.dof);
+        check_equal(one.given, other.given);
+    }
+});
+
+const Case known_outcomes("known outcomes: those of a pair are found in either order, given the same set", [] {
+    KnownOutcomes memory;
+    memory.keep(3, 1, std::array{2u, 5u}, {4.0, 1.0, -3.0, true});
+    check_equal(memory.find(1, 3, std::array{2u, 5u})->statistic, 4.0);
+    check_equal(memory.find(3, 1, std::array{2u, 5u})->statistic, 4.0);
+    check(!memory.find(1, 3, std::array{2u}) && !memory.find(1, 2, std::array{3u, 5u}) && !memory.find(1, 3, {}));
+    memory.keep(1, 3, {}, {5.0, 1.0, -4.0, true});
+    check_equal(memory.find(3, 1, {})->statistic, 5.0);
+    for (std::uint32_t z = 4; memory.find(1, 3, {}); ++z) {  // where there is no room, nothing stays
+        check(z < KnownOutcomes::max_values);
+        memory.keep(1, 3, std::array{z}, {6.0, 1.0, -5.0, true});
+    }
+    check(!memory.find(1, 3, std::array{2u, 5u}));
+    memory.keep(1, 3, {}, {7.0, 1.0, -6.0, true});
+    check_equal(memory.find(1, 3, {})->statistic, 7.0);
+    memory.clear();
+    check(!memory.find(1, 3, {}));
 });
 
 // Whether the product of a column's scores with themselves is known.
@@ -429,13 +488,15 @@ const Case cancelled("residuals: a screen that was cancelled leaves nothing half
 const Case new_values("residuals: a number with other values has the answers of these", [] {
     Anything data(11, 300, Weights::none);
     const std::unique_ptr<ResidualTest> test = data.fresh();
-    const Question question{Question::Kind::tests, 1, {0, 15}, {8, 11, 16}};
-    const std::vector<std::uint64_t> before = ask(*test, question, 1);
+    const Question single{Question::Kind::tests, 1, {0, 15}, {8, 11, 16}};
+    const Question search{Question::Kind::subsets, 1, {0}, {8, 11, 16, 2, 6, 7, 12, 14, 15}};
+    const std::vector<std::uint64_t> before = ask(*test, single, 1), searched = ask(*test, search, 1);
     std::reverse(data.numbers[0].begin(), data.numbers[0].end());
     test->set_values(0, data.numbers[0]);
-    const std::vector<std::uint64_t> after = ask(*test, question, 1);
-    check(after != before);
-    check_equal(after, ask(*data.fresh(), question, 1));
+    const std::vector<std::uint64_t> after = ask(*test, single, 1), searched_after = ask(*test, search, 1);
+    check(after != before && searched_after != searched);
+    check_equal(after, ask(*data.fresh(), single, 1));
+    check_equal(searched_after, ask(*data.fresh(), search, 1));
 });
 
 }  // namespace

@@ -97,8 +97,8 @@ const Case subsets("residuals: a search through subsets gives the same on any nu
     query.pool = {1, 2, 4, 5, 6};
     query.largest = 2;
     CancellationToken token;
-    const SubsetAnswers one = mixture.test->search_subsets(query, 1, token);
-    const SubsetAnswers many = mixture.test->search_subsets(query, 4, token);
+    const SubsetAnswers one = ResidualRows{*mixture.test}.search_subsets(query, 1, token);
+    const SubsetAnswers many = ResidualRows{*mixture.test}.search_subsets(query, 4, token);
     check_equal(one.tally.tests, many.tally.tests);
     for (std::size_t k = 0; k < query.xs.size(); ++k) {
         check_equal(one.answers[k].outcome.log_p, many.answers[k].outcome.log_p);

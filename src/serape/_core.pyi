@@ -594,8 +594,10 @@ class ResidualTest:
         The logarithm of Wilks' Λ, the correlation of the scores of two numbers, and the number of products, of many candidates given one set; NaN where there is none, and for categories alone.
         """
 
-    def search_subsets(self, query: SubsetQuery, threads: int = 1, poll: object | None = None) -> FoundSubsets:
-        """As ContingencyTest.search_subsets."""
+    def search_subsets(self, query: SubsetQuery, threads: int = 1, poll: object | None = None, part: ResidualTest | None = None, clear: float = 0.0) -> FoundSubsets:
+        """
+        As ContingencyTest.search_subsets; a part of the rows shows dependence up to a log p, if there is one.
+        """
 
 class FamilyScore(NetworkScore):
     """Scores of Bayesian-network families on a packed table."""

@@ -193,8 +193,9 @@ class SearchSettings:
     decide_on_part: bool = _setting(
         True,
         "Whether a fixed part of 5,000 rows may show clear dependence where a search asks which candidate is "
-        "strongest, or whether a member still depends on the target: with the test `residuals` and at least 20,000 "
-        "independent rows without weights (docs/cores.md#many-rows). False: all rows decide.",
+        "strongest, whether a member still depends on the target, or which set separates two variables: with the test "
+        "`residuals` and at least 20,000 independent rows without weights (docs/cores.md#many-rows). False: all rows "
+        "decide.",
         "Let 5,000 of many rows decide where dependence is clear (test residuals).",
     )
     random_state: int | np.random.Generator | None = _setting(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from itertools import chain, combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,8 @@ import pytest
 import serape
 from serape.data.memory import Memory
 from serape.independence.residuals import CLEAR, PART_ROWS, Residuals
+from serape.independence.subset_query import SubsetQuery
+from serape.independence.subsets import Association, native_result
 from serape.search import Search
 from serape.search.discoveries import FalseDiscoveryRate
 
@@ -126,3 +130,108 @@ def test_all_rows_decide_on_request(table: serape.Table) -> None:
     both = [serape.markov_blanket(table, "t", n_jobs=1, decide_on_part=on) for on in (True, False)]
     assert set(both[0].blanket) == set(both[1].blanket)
     assert both[0].tests < both[1].tests
+
+
+def searched_on_part(test: Residuals, query: SubsetQuery, clear: float) -> list[Association]:
+    """Search test by test: a p up to `clear` in the part is no separation; the weakest test is one of all rows."""
+    assert test._part is not None
+    assert query.stop_above is not None
+    found = []
+    for x in map(int, query.xs):
+        all_rows, shown = [], []
+        for given in chain.from_iterable(combinations([z for z in query.pool if z != x], k) for k in query.sizes):
+            one = test._part.test(x, query.target, sorted(given))
+            counted = not {x, query.target, *given} & {T, STRONG, WEAK, NOISE}
+            if (
+                one.reliable
+                and one.log_p <= clear
+                and not counted
+                and test._divides(given) == test._part._divides(given)
+            ):
+                shown.append((one, given))
+                continue
+            one = test.test(x, query.target, sorted(given))
+            all_rows.append((one, given))
+            if one.log_p > query.stop_above:
+                break
+        if not all_rows:
+            given = max(shown, key=lambda each: each[0].log_p)[1]
+            all_rows.append((test.test(x, query.target, sorted(given)), given))
+        separated = all_rows[-1][0].log_p > query.stop_above
+        weakest = all_rows[-1] if separated else max(all_rows, key=lambda each: each[0].log_p)
+        found.append(Association(weakest[0], weakest[1], separated))
+    return found
+
+
+@pytest.mark.parametrize("target", [T, STRONG, CLASS])
+def test_searches_through_sets_are_those_of_plain_loops(table: serape.Table, target: int) -> None:
+    test = Residuals(table)
+    pool = [x for x in range(6) if x != target]
+    query = SubsetQuery(pool, target, pool, range(3), stop_above=math.log(0.01), clear=CLEAR)
+    expected = searched_on_part(test, query, CLEAR)
+    for threads in (1, 3):
+        found, tally = test.search_subsets(query, threads=threads)
+        for one, other in zip(found, expected, strict=True):
+            assert (one.given, one.separated, one.outcome.rows) == (other.given, other.separated, ROWS)
+            assert one.outcome.log_p == pytest.approx(other.outcome.log_p, rel=1e-9, abs=1e-12)
+        every, its = test.search_subsets(query._replace(clear=None), threads=threads)
+        assert every.separated.tolist() == found.separated.tolist()
+        assert [a.given for a in every if a.separated] == [a.given for a in found if a.separated]
+        assert tally == its  # a test that is asked twice counts once
+
+
+def test_p_of_a_search_is_of_all_rows_and_may_separate_after_all(table: serape.Table) -> None:
+    """Where the part answers all tests, the weakest of them is asked of all rows."""
+    test = Residuals(table)
+    assert test._part is not None
+    test._hand_over(range(6))
+    test._part._hand_over(range(6))
+    query = SubsetQuery([NOISE, STRONG, WEAK], T, [CLASS, LEVELS], range(2), stop_above=math.log(0.01))
+    clear = 0.0  # in the part all is dependence
+    found, _ = native_result(test._native.search_subsets(query.native(), 1, None, test._part._native, clear), ROWS)
+    assert found.separated.tolist() == [True, False, False]
+    for one in found:
+        x = int(found.xs[list(found).index(one)])
+        shown = {given: test._part.test(x, T, given).log_p for given in [(), (CLASS,), (LEVELS,)]}
+        assert one.given == max(shown, key=lambda given: shown[given])
+        assert one.outcome.log_p == pytest.approx(test.test(x, T, one.given).log_p, rel=1e-9)
+
+
+def test_searches_through_sets_ask_all_rows_on_request(table: serape.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The level is a thousandth of alpha, or of what a rate asks of the only dependent pair; None: all rows answer."""
+    asked = []
+    plain = Residuals.search_subsets
+
+    def noted(self: Residuals, query: SubsetQuery, **options: Any) -> Any:
+        asked.append(query.clear)
+        return plain(self, query, **options)
+
+    monkeypatch.setattr(Residuals, "search_subsets", noted)
+    rate = FalseDiscoveryRate(0.1, "adaptive", math.log(0.01))
+    for search in (
+        Search(Residuals(table), alpha=0.01),
+        Search(Residuals(table), alpha=0.01, fdr=rate),
+        Search(Residuals(table), decide_on_part=False),
+        Search(Residuals(serape.Table(frame(500)))),
+    ):
+        search.separate([STRONG], T, [CLASS])
+        search.weakest([STRONG], T, [CLASS])
+        search.separate([STRONG], T, [CLASS], by_weakest=True)
+    assert asked[:6] == [
+        pytest.approx(math.log(1e-5)),
+        None,
+        None,
+        pytest.approx(math.log(0.1 / 15 / 1000)),
+        None,
+        None,
+    ]
+    assert asked[6:] == [None] * 6
+
+
+def test_causes_and_networks_are_those_of_all_rows(table: serape.Table) -> None:
+    both = [serape.causes(table, "t", n_jobs=1, decide_on_part=on) for on in (True, False)]
+    assert both[0].marks == both[1].marks
+    assert set(both[0].graph.edges) == set(both[1].graph.edges)
+    networks = [serape.network(table, n_jobs=1, decide_on_part=on) for on in (True, False)]
+    assert set(networks[0].edges) == set(networks[1].edges)
+    assert networks[0].tests == networks[1].tests

@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -58,6 +59,7 @@ struct ResidualLimits {
     double least_curve = 1e-4;         // of a curve's variance, below which the others are that curve
     double least_new = 1e-6;           // of a basis column's variance, below which the others are that column
     double least_left = 1e-8;          // of a column's variance, below which nothing is left of it
+    std::size_t kept_bytes = std::size_t{64} << 20;  // of conditioning sets of searches: a bound of memory
 };
 
 // The levels of a category that have indicators, by the rows of each level: the frequent ones but the first of them.
@@ -73,6 +75,18 @@ struct ResidualEffect {
 
 class Conditioning;
 class FeatureProducts;
+class KnownOutcomes;
+class PreparedSets;
+class ResidualTest;
+
+// What a search through conditioning sets asks of: all rows, and first a part of them, if there is one.
+struct ResidualRows {
+    const ResidualTest& all;
+    const ResidualTest* part = nullptr;  // the same columns
+    double clear = 0.0;                  // the log p up to which the part shows dependence
+
+    SubsetAnswers search_subsets(const SubsetQuery& query, std::size_t threads, CancellationToken& token) const;
+};
 
 class ResidualTest {
   public:
@@ -107,12 +121,13 @@ class ResidualTest {
     // Of questions that are not about categories alone; those have NaN.
     void effects(std::uint32_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
                  CancellationToken& token, std::span<ResidualEffect> out) const;
-    // Whether the joint cells of the categories among these are few enough to divide the rows.
+    // Whether the joint cells of the categories among these are few enough to divide the rows. Several threads may ask.
     bool divides(std::span<const std::uint32_t> given) const;
     // A number for each row that looks random, follows from its scores and the frequencies of its levels alone, and
     // differs between equal rows.
     std::vector<std::uint64_t> row_keys() const;
-    SubsetAnswers search_subsets(const SubsetQuery& query, std::size_t threads, CancellationToken& token) const;
+    // Throws std::invalid_argument unless each takes part.
+    void require(std::span<const std::uint32_t> asked) const;
 
     // Subtracts the mean of a column that is multiplied by √w.
     void centre(double* column) const;
@@ -147,6 +162,9 @@ class ResidualTest {
     const ResidualLimits& limits() const { return limits_; }
     // Of all conditioning sets so far. Several threads may use them.
     FeatureProducts& feature_products() const { return *feature_products_; }
+    // Of searches through conditioning sets so far. Several threads may use them.
+    PreparedSets& prepared_sets() const { return *prepared_sets_; }
+    KnownOutcomes& known_outcomes() const { return *known_outcomes_; }
     bool curved() const { return curved_; }
     const ContingencyTest& categorical() const { return categorical_; }
     bool all_categorical(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given) const;
@@ -157,8 +175,6 @@ class ResidualTest {
         std::size_t degree = 0;  // up to which they were asked for
     };
 
-    // Throws std::invalid_argument unless each takes part.
-    void require(std::span<const std::uint32_t> asked) const;
     std::vector<Polynomial> made_polynomials(const Scores& scores, std::size_t highest) const;
 
     const PackedTable& table_;
@@ -177,6 +193,9 @@ class ResidualTest {
     mutable std::mutex making_;
     mutable std::vector<Polynomials> polynomials_;
     std::unique_ptr<FeatureProducts> feature_products_;
+    std::unique_ptr<PreparedSets> prepared_sets_;
+    std::unique_ptr<KnownOutcomes> known_outcomes_;
+    mutable std::map<std::vector<std::uint32_t>, bool> divides_;  // by categories
     std::size_t bytes_ = 0;
 };
 

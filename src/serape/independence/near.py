@@ -69,6 +69,7 @@ def search_near(
         target=near.place[query.target],
         pool=near.places(query.pool),
         fixed=near.places(query.fixed),
+        clear=None,  # the part follows from all columns
     )
     found, tally = near.test.search_subsets(local, threads=threads, poll=poll)
     return near.renamed(found, test.rows), tally

@@ -42,12 +42,15 @@ frequent value of a number X or Y; or if Z determines X or Y. A perfect dependen
 allow.
 
 **Clear cases.** Of at least 20,000 rows, independent and without weights, a fixed part of 5,000 is tested first where a
-search only asks which candidate is strongest, or whether a member still depends on the target. A p there of at most
-10⁻⁶, and at most a thousandth of the level, is dependence, and the part's answer is the answer (it says of how many
-rows). So the probability that such a test finds false dependence grows by at most a thousandth of the level.
+search only asks which candidate is strongest, whether a member still depends on the target, or whether any of many sets
+separates two variables. A p there of at most 10⁻⁶, and at most a thousandth of the level, is dependence. In the first
+two cases the part's answer is the answer (it says of how many rows). In the third the search goes on to the next set,
+and the weakest association is the weakest of the tests that all rows answer; if the part answers all of them, the one
+that is weakest there is asked of all rows, too, and may yet separate the two. So every p that is shown or counted for a
+pair is of all rows, and the probability that a test finds false dependence grows by at most a thousandth of the level.
 Independence is never inferred from the part: all rows are tested then. The part consists of the rows with the smallest
 of numbers that follow from scores and frequencies of levels alone, so it does not depend on the order of rows, columns
-or levels.
+or levels. Tests of categories alone are quick, and in searches through sets all rows answer them.
 
 Weights multiply what is summed over rows. N is the sum of frequencies, or the effective number of rows of survey
 weights. With weights, questions about categories alone are answered by residuals too.
@@ -166,12 +169,9 @@ class Residuals(IndependenceTest):
 
     def _divides(self, given: Sequence[int]) -> bool:
         """Return whether the joint cells of the categories in a conditioning set divide the rows."""
-        categories = tuple(sorted(int(z) for z in given if int(z) not in self._numbers))
-        if len(categories) < 2:
-            return True
+        categories = [int(z) for z in given if int(z) not in self._numbers]
         self._hand_over(categories)
-        key = type(self), "divides", categories
-        return self.table.memory.keep(key, lambda: self._native.divides(list(categories)))
+        return self._native.divides(categories)
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given. The statistic is on the scale of χ², or G² for categories alone."""
@@ -198,8 +198,15 @@ class Residuals(IndependenceTest):
         self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[SubsetResult, Tally]:
         """Search conditioning sets natively."""
-        self._hand_over((query.target, *query.fixed, *query.pool, *query.xs))
-        found = self._native.search_subsets(query.native(), threads, poll)
+        asked = query.target, *query.fixed, *query.pool, *query.xs
+        self._hand_over(asked)
+        part = None if query.clear is None else self._part
+        if part is None or query.clear is None:
+            found = self._native.search_subsets(query.native(), threads, poll)
+        else:
+            part._hand_over(asked)
+            clear = min(query.clear, CLEAR)
+            found = self._native.search_subsets(query.native(), threads, poll, part._native, clear)
         return native_result(found, self.rows)
 
     def effects(

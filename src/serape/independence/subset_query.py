@@ -40,6 +40,9 @@ class SubsetQuery(NamedTuple):
         The search ends with the first x that no set separates.
     max_tests
         The search ends after so many tests, or a few more, and raises `TestsSpent`.
+    clear
+        The log p up to which a part of the rows may show that a set does not separate an x, by a test that `has_part`.
+        The weakest association is then one of those that all rows answer. If None, all rows answer all.
     """
 
     xs: Candidates
@@ -53,6 +56,7 @@ class SubsetQuery(NamedTuple):
     shrinking: bool = False
     until_survivor: bool = False
     max_tests: int | None = None
+    clear: float | None = None
 
     def n_exhausted_of(self, k: int) -> int:
         """Return the number of exhausted members of the pool for the k-th x."""
@@ -64,7 +68,7 @@ class SubsetQuery(NamedTuple):
 
     def native(self) -> _core.SubsetQuery:
         """Return the query as the core takes it."""
-        xs, target, pool, sizes, fixed, max_size, known, stop_above, shrinking, until_survivor, max_tests = self
+        xs, target, pool, sizes, fixed, max_size, known, stop_above, shrinking, until_survivor, max_tests, _ = self
         if sizes.step != 1:
             raise OptionError(f"sizes must be a range of step 1, not {sizes}")
         if isinstance(known, int):

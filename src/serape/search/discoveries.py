@@ -44,6 +44,10 @@ class FalseDiscoveryRate:
         factor = float(factors[rejected[-1]]) if len(rejected) else self._log_hypotheses(ordered, hypotheses)
         return min(math.log(self.rate) - factor, self.log_alpha)
 
+    def strictest(self, hypotheses: int) -> float:
+        """Return the log p that the only one of several hypotheses that is not true needs."""
+        return self.log_threshold(np.zeros(hypotheses), hypotheses)
+
     def adjusted(self, log_p: Iterable[float] | Floats, hypotheses: int) -> Floats:
         """Return the adjusted p-values: the smallest rate at which each hypothesis is rejected, 1 if at none."""
         values = _values(log_p)

@@ -64,7 +64,7 @@ class MinAssociation:
 
     def _test_subsets(self, pool: list[int], n_exhausted: int | list[int]) -> NDArray[np.intp]:
         """Test subsets of the pool, keep weaker associations, and return the indices of the candidates that survive."""
-        found = self._search.separate(self._xs, self._target, pool, n_exhausted=n_exhausted)
+        found = self._search.separate(self._xs, self._target, pool, n_exhausted=n_exhausted, by_weakest=True)
         self._batches.append(found)
         return found.weaken(self._known, len(self._batches) - 1)
 

@@ -365,11 +365,13 @@ class Search(PreparingSearch):
         n_exhausted: int | Sequence[int] = -1,
         shrinking: bool = False,
         until_survivor: bool = False,
+        by_weakest: bool = False,
     ) -> SubsetResult:
         """Return, for each x, the first subset of the pool that separates it from the target.
 
         If there is none, the answer is the weakest association of x. Smaller subsets come first, subsets of one size in
-        the pool's order. The options are those of `SubsetQuery`.
+        the pool's order. The options are those of `SubsetQuery`. A part of the rows may show that a subset does not
+        separate x; not if the search goes on `by_weakest` associations, for which all rows answer all tests.
         """
         if sizes is None:
             sizes = range(len(pool) + 1)
@@ -384,8 +386,22 @@ class Search(PreparingSearch):
             self.log_alpha,
             shrinking,
             until_survivor,
+            clear=None if by_weakest else self._clear,
         )
         return self._subsets(query)
+
+    @functools.cached_property
+    def _clear(self) -> float | None:
+        """The log p up to which a part of the rows may show that a set does not separate two variables.
+
+        A rate counts with all pairs, so that searches for one target and for many share what they find.
+        """
+        if not (self._decide_on_part and self.test.has_part):
+            return None
+        level = self.log_alpha
+        if self.fdr is not None:
+            level = min(level, self.fdr.strictest(math.comb(len(self.variables), 2)))
+        return level - _FAR
 
     def _subsets(self, query: SubsetQuery) -> SubsetResult:
         required, threads = self._required(query.target), self.threads
