@@ -8,6 +8,11 @@ these answers as for all others, and what the score mistakes for a dependence me
 assumptions. Each test conditions on the parents of one variable, not on the whole blanket, so the test sees weak members
 beside strong ones.
 
+What the score cannot see, the test may: a variable outside joins the blanket, as a neighbour, if it depends on the
+target given the blanket beyond doubt, that is, with p up to alpha divided by the number of candidates; the strongest
+first, as in IAMB. A note names how many others depend on it
+with p up to alpha.
+
 Finds the blanket, or the parents and children. Sound, as far as the score is: with a perfect score the network is that
 of the true graph, or one that the data cannot tell from it, which has the same blankets.
 
@@ -19,6 +24,7 @@ See docs/papers.md: Andrews et al. 2023.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from serape.local.answer import Answer
@@ -32,31 +38,24 @@ def boss_mb(search: Search, target: int) -> Answer:
     blanket = search.blanket(target)
     parents = search.parents_by_score(target)
     near = _confirmed_neighbours(search, target, parents)
-    spouses = {x: via for x in _spouses(target, parents) if (via := _confirmed_children(search, x, target, near, parents))}
+    via = {x: _confirmed_children(search, x, target, near, parents) for x in _spouses(target, parents)}
+    spouses = {x: children for x, children in via.items() if children}
     for x in (*near, *spouses):
         blanket.add(x)
-    seen = set(blanket)
-    import os
-    if os.environ.get("GROW"):
-        while (x := search.strongest(target, search.candidates(target, *blanket), tuple(blanket))) is not None:
-            blanket.add(x)
-    _test_others(search, target, blanket)
+    _grow(search, target, blanket)
     return Answer(tuple(blanket), [x for x in blanket if x not in spouses], spouses)
 
 
 def boss_pc(search: Search, target: int) -> list[int]:
     """Find the parents and children of the target by BOSS-MB."""
-    found = search.blanket(target)
-    for x in _confirmed_neighbours(search, target, search.parents_by_score(target)):
-        found.add(x)
-    _test_others(search, target, found)
-    return list(found)
+    return [int(x) for x in boss_mb(search, target).parents_children or ()]
 
 
-def _test_others(search: Search, target: int, found: Members) -> None:
-    """Test what is not found given what is: this decides nothing, and is asked when the evidence is read."""
-    if search.tests_others or not found:
-        search.screen(target, search.candidates(target, *found), tuple(found))
+def _grow(search: Search, target: int, blanket: Members) -> None:
+    """Add the candidate most strongly associated with T given B, as long as one is dependent beyond doubt."""
+    least = search.log_alpha - math.log(max(len(search.candidates(target)), 1))
+    while (x := search.strongest(target, search.candidates(target, *blanket), tuple(blanket), up_to=least)) is not None:
+        blanket.add(x)
 
 
 def _confirmed_neighbours(search: Search, target: int, parents: Parents) -> list[int]:

@@ -65,8 +65,6 @@ class Algorithm:
     """The function that finds the sets of `steps_are_sets` for many targets in one question, as far as the test can."""
     hidden: Mapping[str, Any] | None = None
     """The options with which it finds the blanket where common causes are hidden too; None if it does not."""
-    tests_others_later: bool = False
-    """Whether tests of variables outside the answer decide nothing, so that they wait until the evidence is read."""
     of_caller: bool = False
     """Whether it is code of the caller."""
 
@@ -134,8 +132,7 @@ _ALL = (
     Algorithm("dos", dos, "both", DIVIDE, True, "Zeng, He, Xiang & Mao 2011", dof="adjusted",
               run_parents_children=dos_pc),
     Algorithm("hpc", hpc_mb, "both", _HYBRID, True, _MORAIS, dof="adjusted", run_parents_children=hpc),
-    Algorithm("boss-mb", boss_mb, "both", "score", True, "Andrews et al. 2023", run_parents_children=boss_pc,
-              tests_others_later=True),
+    Algorithm("boss-mb", boss_mb, "both", "score", True, "Andrews et al. 2023", run_parents_children=boss_pc),
     Algorithm("hpc-mb", hpc_mb, "blanket", _HYBRID, True, _MORAIS, dof="adjusted"),
 )  # fmt: skip
 ALGORITHMS = {algorithm.name: algorithm for algorithm in _ALL}

@@ -189,19 +189,18 @@ class Query:
         budget: Budget | None = None,
         counted: Record | None = None,
         evidence: bool = True,
-        others: bool = False,
     ) -> Result:
         """Ask the question about a target.
 
         `marginals` are known tests given nothing, by target, and `steps` those that searches for other targets share.
         Without `evidence`, or where shared steps do not tell it, a search of its own gathers the evidence when it is
-        first used; that tests the `others`, too, of which an algorithm has no need. `notes` are added to those of the result. If `warn`, more notes name what to doubt:
+        first used. `notes` are added to those of the result. If `warn`, more notes name what to doubt:
         candidates that cannot be tested reliably given the answer (one more screen finds them, if tests were skipped),
         likely leaks, and members by chance. A `budget` is that of a larger call, and `counted` what it has counted for
         the target in advance.
         """
         run = Run(replace(self.run_settings, progress=watch or False), self.source, TARGET_SECONDS, budget=budget)
-        search = self.search(target, threads, watch, marginals, steps, run.budget, evidence=evidence, others=others)
+        search = self.search(target, threads, watch, marginals, steps, run.budget, evidence=evidence)
         with run.part():
             answer, discoveries = self.discovered(search, target)
         if run.budget is not None:
@@ -241,7 +240,6 @@ class Query:
         keep_separations: bool = True,
         keep_associations: bool = True,
         evidence: bool = True,
-        others: bool = False,
     ) -> Search:
         """Return a search with the query's settings; without a target, a search for many targets.
 
@@ -269,7 +267,6 @@ class Query:
             keep_associations=keep_associations,
             decide_on_part=self.asked.decide_on_part,
             find_network=partial(self._network_around, threads=threads),
-            tests_others=others or not self.algorithm.tests_others_later,
         )
         search.use_marginals(marginals or {})
         return search
@@ -347,7 +344,7 @@ class Query:
 
     def evidence_later(self, target: int) -> Evidence:
         """Return evidence that a search of its own gathers when it is first used."""
-        return Evidence.later(self.source, target, lambda: self.run(target, others=True).trace)
+        return Evidence.later(self.source, target, lambda: self.run(target).trace)
 
     def required(self, target: int) -> frozenset[int]:
         """Return the neighbours of a target that knowledge requires."""
@@ -411,7 +408,7 @@ class Query:
                 discoveries.links,
                 deciding,
             )
-            if search.evidence_is_whole and search.tests_others
+            if search.evidence_is_whole
             else self.evidence_later(target),
         )
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from serape.arrays import Positions
 from serape.errors import OptionError
 from serape.independence import answering
-from serape.independence.outcomes import NO_OUTCOME, Candidates, Outcome, TestsSpent, as_positions
+from serape.independence.outcomes import NO_OUTCOME, Candidates, Outcome, TestsSpent, as_positions, p_text
 from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import SubsetQuery
 from serape.independence.subsets import SubsetResult
@@ -138,9 +138,17 @@ class Search(PreparingSearch):
             self._screen = outside
 
     def strongest(
-        self, target: int, candidates: Candidates, given: Sequence[int] = (), rank: Rank = "significance"
+        self,
+        target: int,
+        candidates: Candidates,
+        given: Sequence[int] = (),
+        rank: Rank = "significance",
+        *,
+        up_to: float = 0.0,
     ) -> int | None:
         """Return the candidate most strongly associated with the target, or None if it is not dependent.
+
+        Nor if its log p is above `up_to`; a note then tells that candidates are dependent.
 
         It has the smallest p-value, or, ranked by "information", the largest conditional mutual information. In that
         case others can be dependent where it is not; a note reports them.
@@ -151,6 +159,14 @@ class Search(PreparingSearch):
         screen = self.screen(target, candidates, given)
         indices, log_p = screen.strongest() if rank == "significance" else self._most_informative(screen)
         level = self._level(target, screen)
+        if up_to < log_p <= level:
+            many = len(screen.dependents(level))
+            self.notes.append(
+                f"the search ended because no candidate depends on the target given the members beyond doubt: p of "
+                f"{many:,} {'is' if many == 1 else 'are'} at most alpha, but above {p_text(math.exp(up_to))}, alpha "
+                f"divided by the number of candidates"
+            )
+            return None
         if log_p > level:  # or no test is reliable
             dependent = screen.dependents(level) if rank == "information" else []
             if dependent:

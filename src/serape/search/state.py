@@ -109,7 +109,6 @@ class SearchState(WhatIsKept):
         keep_associations: bool = True,
         decide_on_part: bool = True,
         find_network: FindNetwork | None = None,
-        tests_others: bool = True,
     ) -> None:
         check_alpha(alpha, setting("alpha"))
         check_max_conditioning(max_conditioning)
@@ -145,8 +144,6 @@ class SearchState(WhatIsKept):
         self._budget = budget
         self._decide_on_part = decide_on_part
         self._find_network = find_network
-        self.tests_others = tests_others
-        """Whether variables outside the answer are to be tested, though that decides nothing: as evidence."""
         self._marginals: Mapping[int, ScreenResult] = {}
         weighs = fdr is None and not stepwise  # otherwise the rate knows the weakest associations, or none is asked for
         self._recorder = Recorder(len(test.variables), subject, self.log_alpha, enabled=evidence, weighs=weighs)
