@@ -142,20 +142,25 @@ SPARSE_ROWS, SPARSE_COLUMNS = 100, 200
 VERY_MANY_COLUMNS = 200_000
 """With more columns of categories, thousands depend on the target by chance, and hpc takes minutes to compare them."""
 FEW_ROWS, FEW_COLUMNS = 200, 100
-"""With at most so many rows and columns, some of them numbers, hpc is the nearest to the truth."""
+"""With at most so many rows and columns that a score cannot use, hpc is the nearest to the truth."""
+SCORED_COLUMNS = 200
+"""Up to so many columns, some of them numbers, boss-mb is as fast as the algorithms that use tests alone."""
 
 
-DataKind = Literal["categorical", "numbers", "unknown"]
+DataKind = Literal["categorical", "numbers", "gaps", "unknown"]
+"""Of columns: categories alone, numbers or both, either of these with missing values, or a test of the caller's own."""
 
 
 def automatic(finds: Finds, columns: int, rows: int, kind: DataKind) -> str:
     """Return the most accurate algorithm for such data among the fast ones (docs/choosing.md).
 
-    `kind` is "unknown" if the data are a test of the caller's own: the algorithm then asks few questions.
+    If the data are a test of the caller's own, the algorithm asks few questions.
     """
     blanket = finds == "blanket"
     if kind == "unknown":
         return "iamb" if blanket else "inter-iapc"
+    if kind == "numbers" and columns <= SCORED_COLUMNS:
+        return "boss-mb"
     sparse = rows <= SPARSE_ROWS and columns > SPARSE_COLUMNS
     if kind == "categorical" and (sparse or columns > VERY_MANY_COLUMNS):
         return "iamb" if blanket else "hiton-pc"

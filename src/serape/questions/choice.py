@@ -86,19 +86,16 @@ def check_choice(option: str, value: Any, run: Callable[..., Any]) -> None:
         raise OptionError(f"{algorithm_option(option)} must be {' or '.join(map(literal, known))}, not {shown(value)}")
 
 
-def choose_network(data: TableOrTest, *, by_score: bool) -> tuple[str, list[str]]:
-    """Return the name of the algorithm for a network, and notes on why; `by_score` if the caller asks for a score."""
+def choose_network(data: TableOrTest, *, by_score: bool, by_tests: bool = False) -> str:
+    """Return the name of the algorithm for a network; `by_score` or `by_tests` if the caller has settings for these."""
     kind, columns, rows = _shape(data)
+    if kind == "numbers" and columns <= MANY_NODES and not by_tests and not _is_remote(data):
+        return "boss"
     if by_score or (kind == "categorical" and columns > MANY_NODES):
-        return "mmhc", []
+        return "mmhc"
     if kind == "categorical":
-        return "hpc" if rows <= MANY_ROWS else "ges", []
-    name = "hiton-pc"
-    note = (
-        f"algorithm {name!r} was chosen because some columns are numbers, whose relations may be curved; if they are "
-        f"linear, {setting('algorithm', 'boss')} is more accurate"
-    )
-    return name, [note] if kind == "numbers" else []
+        return "hpc" if rows <= MANY_ROWS else "ges"
+    return "hiton-pc"
 
 
 def _is_remote(data: TableOrTest) -> bool:
@@ -110,7 +107,8 @@ def _shape(data: TableOrTest) -> tuple[DataKind, int, int]:
     """Return the kind of the columns, their number, and the number of rows."""
     if isinstance(data, Table):
         categorical = data.identifiers.issuperset(data.continuous)
-        return "categorical" if categorical else "numbers", len(data.names), data.rows
+        kind: DataKind = "categorical" if categorical else "gaps" if data.missing else "numbers"
+        return kind, len(data.names), data.rows
     return "categorical" if data.counts_cells else "unknown", len(data.variables), data.rows or 0
 
 

@@ -141,7 +141,7 @@ def _counting(settings: DataSettings) -> DataSettings:
 
 def _choices(table: Table, query: Query) -> tuple[AutomaticChoice, ...]:
     """Return what "auto" means for a blanket, for parents and children, and for a network."""
-    name, _ = choose_network(table, by_score=False)
+    name = choose_network(table, by_score=False)
     network = NETWORK_ALGORITHMS.get(name)
     score = None if network is None or network.search is None else automatic_score(table, network.score)
     by_score = AutomaticChoice("network", name, None, None, None, None, None, score)

@@ -120,21 +120,29 @@ def resolve_network(
     """Resolve the question about the network, and check the data for it."""
     if rule is not None:
         asked = replace(asked, options={**asked.options, "rule": rule})
-    algorithm, notes = asked.search.algorithm, list[str]()
+    algorithm = asked.search.algorithm
     if match(algorithm, ["auto"]):
         if not isinstance(data, Score | IndependenceTest):
             data, asked = Table.of(data, asked.data), replace(asked, data=DataSettings())
         by_score = isinstance(data, Score) or not (isinstance(score, str) and match(score, ["auto"]))
-        algorithm, notes = ("mmhc", []) if isinstance(data, Score) else choose_network(data, by_score=by_score)
+        by_tests = checkpoint is not None or "rule" in asked.options or any(_for_tests(asked).values())
+        algorithm = "mmhc" if isinstance(data, Score) else choose_network(data, by_score=by_score, by_tests=by_tests)
         asked = replace(asked, search=replace(asked.search, algorithm=algorithm))
     name = match(algorithm, NETWORK_ALGORITHMS)
     chosen = None if name is None else NETWORK_ALGORITHMS[name]
     if chosen is None or chosen.search is None:
-        return _by_tests(data, asked, score, checkpoint, notes)
+        return _by_tests(data, asked, score, checkpoint)
     check_network_options(chosen, asked.options)
     if chosen.learner:
         return _hybrid(data, asked, chosen, score, equivalent_sample_size, checkpoint)
     return _by_score(data, asked, chosen, score, equivalent_sample_size, checkpoint)
+
+
+def _for_tests(asked: Settings) -> dict[str, bool]:
+    """Return by setting that searches by score have no use for, whether it is given."""
+    names = [name for name in FIELDS if hasattr(asked.search, name) and name not in ("algorithm", "knowledge")]
+    given = {name: (getattr(asked.search, name), FIELDS[name].default) for name in names}
+    return {name: value is not default and value != default for name, (value, default) in given.items()}
 
 
 def _by_tests(
@@ -142,7 +150,6 @@ def _by_tests(
     asked: Settings,
     score: str | Score,
     checkpoint: str | os.PathLike[str] | None,
-    notes: list[str],
 ) -> StructureQuery:
     """Find a skeleton and orient it."""
     options = dict(asked.options)
@@ -157,7 +164,6 @@ def _by_tests(
     def ask(table: Table | None, settings: RunSettings) -> Structure:
         own = query if table is None else query.on(table)
         run = StructureRun.of(own, asked, settings)
-        run.notes += notes
         return oriented_result(run, own, find_skeleton(run, own, rule, checkpoint))
 
     return StructureQuery(ask, query.source, query.knowledge, query.known)
@@ -203,7 +209,7 @@ def _by_score(
     checkpoint: str | os.PathLike[str] | None,
 ) -> StructureQuery:
     """Find the graph with the highest score."""
-    unused = [name for name in FIELDS if hasattr(asked.search, name) and name not in ("algorithm", "knowledge")]
+    unused = list(_for_tests(asked))
     refuse_unused(
         chosen.name,
         "uses a score, not tests",

@@ -18,6 +18,4 @@ NUMBER_SCORES: Mapping[str, type[GaussianScore | ConditionalGaussianBIC | BlockS
 def automatic_score(table: Table, categorical: str) -> str:
     """Return the meaning of `score="auto"`: `categorical` is that of an algorithm on columns of categories."""
     numbers = set(table.continuous).intersection(table.searched)
-    if not numbers:
-        return categorical
-    return GaussianEBIC.name if numbers.issuperset(table.searched) else ConditionalGaussianEBIC.name
+    return BlockScore.name if numbers else categorical
