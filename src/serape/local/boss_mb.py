@@ -80,14 +80,19 @@ def _confirmed_children(search: Search, x: int, target: int, near: list[int], pa
         for y in near
         if {x, target} <= parents[y]
         and _is_confirmed(search, x, y, parents)
-        and not search.independent(x, target, (*_given(parents[y] - {x, target}), y))
+        and _stays(search, x, target, (*_given(parents[y] - {x, target}), y))
     ]
 
 
 def _is_confirmed(search: Search, x: int, y: int, parents: Parents) -> bool:
     """Return whether an arc is dependent given the other parents of its head; what cannot be tested counts as it is."""
     head, tail = (y, x) if x in parents[y] else (x, y)
-    return not search.independent(x, y, _given(parents[head] - {tail}))
+    return _stays(search, x, y, _given(parents[head] - {tail}))
+
+
+def _stays(search: Search, x: int, y: int, given: tuple[int, ...]) -> bool:
+    """Return whether no test shows independence; clear dependence needs a part of many rows only."""
+    return search.clearly_dependent(x, y, given) or not search.independent(x, y, given)
 
 
 def _given(parents: frozenset[int]) -> tuple[int, ...]:

@@ -143,7 +143,7 @@ VERY_MANY_COLUMNS = 200_000
 """With more columns of categories, thousands depend on the target by chance, and hpc takes minutes to compare them."""
 FEW_ROWS, FEW_COLUMNS = 200, 100
 """With at most so many rows and columns that a score cannot use, hpc is the nearest to the truth."""
-SCORED_COLUMNS = 200
+SCORED_COLUMNS = 150
 """Up to so many columns, some of them numbers, boss-mb is as fast as the algorithms that use tests alone."""
 
 

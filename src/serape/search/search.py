@@ -93,6 +93,10 @@ class Search(PreparingSearch):
         outcome = self.ask(x, target, given)
         return outcome is not None and outcome.log_p <= self.log_alpha
 
+    def clearly_dependent(self, x: int, target: int, given: Sequence[int] = ()) -> bool:
+        """Return whether a part of the rows shows clear dependence; if not, nothing is known."""
+        return self._clearly_dependent(int(target), as_positions([int(x)]), given) is not None
+
     @contextmanager
     def read_as_independence(self, which: Unreliable | None) -> Iterator[None]:
         """Read some unreliable tests as independence in place of skipping them; None reads none.
