@@ -107,10 +107,17 @@ def only_steps_about(search: serape.Search, v: Any) -> Any:
     return found
 
 
+def parents_by_score(search: serape.Search, v: Any) -> Any:
+    search._find_network = lambda target, candidates, tick: {target: frozenset(candidates.tolist())}
+    return [search.parents_by_score(v(t)) for t in range(3)]
+
+
 CALLS: dict[str, Call] = {
     "only_steps_about": only_steps_about,
     "read_as_independence": read_as_independence,
     "ask": lambda s, v: [s.ask(v(3), v(0)), s.ask(v(0), v(3), v([1, 2]))],
+    "parents_by_score": parents_by_score,
+    "clearly_dependent": lambda s, v: [s.clearly_dependent(v(x), v(0), v([8])) for x in range(1, 8)],
     "independent": lambda s, v: [s.independent(v(x), v(0), v([8])) for x in range(1, 8)],
     "dependent": lambda s, v: [s.dependent(v(x), v(0), v([8])) for x in range(1, 8)],
     "screen": lambda s, v: s.screen(v(2), v([7, 0, 5]), v([3, 1])),

@@ -94,6 +94,7 @@ def asked_beforehand(search: Search, target: int) -> list[int]:
 ASKED: dict[str, Callable[[Search, Draw], object]] = {
     "ask": lambda s, d: [s.ask(x, d.target, d.given) for x in d.others],
     "independent": lambda s, d: [s.independent(x, d.target, d.given) for x in d.others],
+    "clearly_dependent": lambda s, d: [s.clearly_dependent(x, d.target, d.given) for x in d.others],
     "dependent": lambda s, d: [s.dependent(x, d.target, d.given) for x in d.others],
     "screen": lambda s, d: s.screen(d.target, d.candidates, d.given),
     "strongest": lambda s, d: [
@@ -132,6 +133,7 @@ SILENT = {
     "keeps_no_tests",
     *("repeat", "repeat_screen"),  # of tests that were performed before
     "only_steps_about",
+    "parents_by_score",
 }
 """Those that perform no test."""
 FUNCTIONS: dict[str, Callable[[Search, Draw], object]] = {

@@ -6,7 +6,7 @@ the test confirms them: X stays if the arc between X and the target is dependent
 head, and a spouse if, besides, the arc between it and the child is. So a bound on the false discovery rate holds for
 these answers as for all others, and what the score mistakes for a dependence meets a second judge that makes other
 assumptions. Each test conditions on the parents of one variable, not on the whole blanket, so the test sees weak members
-beside strong ones.
+beside strong ones; where rows are too few for it, the test given nothing, or given the child alone, decides.
 
 What the score cannot see, the test may: a variable outside joins the blanket, as a neighbour, if it depends on the
 target given the blanket beyond doubt, that is, with p up to alpha divided by the number of candidates; the strongest
@@ -47,8 +47,19 @@ def boss_mb(search: Search, target: int) -> Answer:
 
 
 def boss_pc(search: Search, target: int) -> list[int]:
-    """Find the parents and children of the target by BOSS-MB."""
-    return [int(x) for x in boss_mb(search, target).parents_children or ()]
+    """Find the parents and children of the target by BOSS-MB: those of the blanket that are no spouses."""
+    found, parents = boss_mb(search, target), search.parents_by_score(target)
+    undecided = [
+        x
+        for x in map(int, found.spouses or ())  # the parents of one of the two separate them
+        if not any(search.independent(x, target, _given(parents[y])) for y in (target, x))
+    ]
+    if undecided:
+        search.notes.append(
+            f"the search ended because the network of the highest score has no further arc; {len(undecided):,} other "
+            f"parents of the target's children depend on it given the parents of either, too"
+        )
+    return [int(x) for x in found.parents_children or ()]
 
 
 def _grow(search: Search, target: int, blanket: Members) -> None:
@@ -80,19 +91,25 @@ def _confirmed_children(search: Search, x: int, target: int, near: list[int], pa
         for y in near
         if {x, target} <= parents[y]
         and _is_confirmed(search, x, y, parents)
-        and _stays(search, x, target, (*_given(parents[y] - {x, target}), y))
+        and _depends(search, x, target, _given(parents[y] - {x, target}), (y,))
     ]
 
 
 def _is_confirmed(search: Search, x: int, y: int, parents: Parents) -> bool:
-    """Return whether an arc is dependent given the other parents of its head; what cannot be tested counts as it is."""
+    """Return whether an arc is dependent given the other parents of its head."""
     head, tail = (y, x) if x in parents[y] else (x, y)
-    return _stays(search, x, y, _given(parents[head] - {tail}))
+    return _depends(search, x, y, _given(parents[head] - {tail}))
 
 
-def _stays(search: Search, x: int, y: int, given: tuple[int, ...]) -> bool:
-    """Return whether no test shows independence; clear dependence needs a part of many rows only."""
-    return search.clearly_dependent(x, y, given) or not search.independent(x, y, given)
+def _depends(search: Search, x: int, y: int, others: tuple[int, ...], always: tuple[int, ...] = ()) -> bool:
+    """Return whether two variables are dependent given both sets or, where rows are too few for that, the second."""
+    for given in dict.fromkeys(((*others, *always), always)):
+        if search.clearly_dependent(x, y, given):  # which a part of many rows shows
+            return True
+        outcome = search.ask(x, y, given)
+        if outcome is not None:
+            return outcome.log_p <= search.log_alpha
+    return False
 
 
 def _given(parents: frozenset[int]) -> tuple[int, ...]:
