@@ -41,16 +41,18 @@ def boss_mb(search: Search, target: int) -> Answer:
     spouses: dict[int, list[int]] = {}
     tests: dict[tuple[int, int], tuple[int, ...]] = {}
     for x in _spouses(target, parents):
-        for y in near:
-            if x in possible and {x, target} <= parents[y] and _is_confirmed(search, x, y, parents):
-                given = _dependent_given(search, x, target, _given(parents[y] - {x, target}), (y,))
-                if given is not None:
-                    spouses.setdefault(x, []).append(y)
-                    tests[x, y] = given
+        children = [y for y in near if {x, target} <= parents[y] and _is_confirmed(search, x, y, parents)]
+        if x not in possible or not children:
+            continue
+        _separate(search, x, target, parents)
+        for y in children:
+            given = _dependent_given(search, x, target, _given(parents[y] - {x, target}), (y,))
+            if given is not None:
+                spouses.setdefault(x, []).append(y)
+                tests[x, y] = given
     for x in (*near, *spouses):
         blanket.add(x)
     _grow(search, target, blanket)
-    _separate(search, target, [x for x in spouses if x not in near], parents)
     return Answer(tuple(blanket), [x for x in blanket if x not in spouses], spouses, tests)
 
 
@@ -59,15 +61,12 @@ def boss_pc(search: Search, target: int) -> list[int]:
     return [int(x) for x in boss_mb(search, target).parents_children or ()]
 
 
-def _separate(search: Search, target: int, spouses: list[int], parents: Parents) -> None:
-    """Separate spouses from the target by the parents of one of the two, which a network always allows."""
-    undecided = [
-        x for x in spouses if not any(search.independent(x, target, _given(parents[y])) for y in (target, x))
-    ]
-    if undecided:
+def _separate(search: Search, x: int, target: int, parents: Parents) -> None:
+    """Separate a spouse from the target by the parents of one of the two, which a network always allows."""
+    if not any(search.independent(x, target, _given(parents[y])) for y in (target, x)):
         search.notes.append(
-            f"the search ended because the network of the highest score has no further arc; {len(undecided):,} other "
-            f"parents of the target's children depend on it given the parents of either, too"
+            f"the search ended because the network of the highest score has no further arc; "
+            f"{search.test.variables[x]!r} depends on the target given the parents of either, too"
         )
 
 
