@@ -10,8 +10,7 @@ beside strong ones; where rows are too few for it, the test given nothing, or gi
 
 What the score cannot see, the test may: a variable outside joins the blanket, as a neighbour, if it depends on the
 target given the blanket beyond doubt, that is, with p up to alpha divided by the number of candidates; the strongest
-first, as in IAMB. A note names how many others depend on it
-with p up to alpha.
+first, as in IAMB. A note says how many others depend on it with p up to alpha.
 
 Finds the blanket, or the parents and children. Sound, as far as the score is: with a perfect score the network is that
 of the true graph, or one that the data cannot tell from it, which has the same blankets.
@@ -37,8 +36,10 @@ def boss_mb(search: Search, target: int) -> Answer:
     """Find the Markov blanket of the target by BOSS-MB."""
     blanket = search.blanket(target)
     parents = search.parents_by_score(target)
-    near = _confirmed_neighbours(search, target, parents)
-    via = {x: _confirmed_children(search, x, target, near, parents) for x in _spouses(target, parents)}
+    possible = set(search.candidates(target).tolist())
+    near = [x for x in _neighbours(target, parents) if x in possible and _is_confirmed(search, x, target, parents)]
+    others = [x for x in _spouses(target, parents) if x in possible]
+    via = {x: _confirmed_children(search, x, target, near, parents) for x in others}
     spouses = {x: children for x, children in via.items() if children}
     for x in (*near, *spouses):
         blanket.add(x)
@@ -69,12 +70,8 @@ def _grow(search: Search, target: int, blanket: Members) -> None:
         blanket.add(x)
 
 
-def _confirmed_neighbours(search: Search, target: int, parents: Parents) -> list[int]:
-    return [
-        x
-        for x in sorted({*parents[target], *(y for y in parents if target in parents[y])})
-        if _is_confirmed(search, x, target, parents)
-    ]
+def _neighbours(target: int, parents: Parents) -> list[int]:
+    return sorted({*parents[target], *(y for y in parents if target in parents[y])})
 
 
 def _spouses(target: int, parents: Parents) -> list[int]:

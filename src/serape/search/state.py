@@ -44,7 +44,7 @@ _NO_STEPS: Mapping[int, Step[Any]] = {}
 
 
 FindNetwork = Callable[[int, Positions, Callable[[], None]], Mapping[int, frozenset[int]]]
-"""Finds the network of the highest score around a target, among its candidates; calls now and then."""
+"""Finds the network of the highest score around a target, among other variables; calls now and then."""
 
 
 class NeedsOtherTarget(Exception):  # noqa: N818 (a signal, not an error)
@@ -402,7 +402,8 @@ class SearchState(WhatIsKept):
         """Return the parents of the target, and of the variables around it, in a network of the highest score."""
         if self._find_network is None:
             raise OptionError("this search has no score; ask it through serape.markov_blanket")
-        return self._find_network(int(target), self.candidates(target), self._tick)
+        others = _core.without(self._all, (int(target),), ascending=True)  # forbidden members, too: they separate
+        return self._find_network(int(target), others, self._tick)
 
     def members_so_far(self, target: int) -> tuple[int, ...]:
         """Return the members of the set being built for a target."""

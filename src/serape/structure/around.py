@@ -34,31 +34,31 @@ ParentsOf = Mapping[int, frozenset[int]]
 def parents_around(
     test: IndependenceTest,
     target: int,
-    candidates: Positions,
+    others: Positions,
     knowledge: BoundKnowledge | None = None,
     *,
     threads: int = 1,
     watch: ScoreCallback | None = None,
 ) -> ParentsOf:
-    """Return a network of the highest score of the target and its candidates, which obeys the knowledge."""
+    """Return a network of the highest score of the target and others, which obeys the knowledge."""
     names = test.variables
-    among = sorted({target, *candidates.tolist()}, key=names.__getitem__)  # ties do not depend on the order of columns
+    among = sorted({target, *others.tolist()}, key=names.__getitem__)  # ties do not depend on the order of columns
     if isinstance(test, DSeparation):
-        return _search(PerfectScore(test.graph, [names[k] for k in among]), among, knowledge, threads, watch)
+        return _search(PerfectScore(test.graph, names).among(among), among, knowledge, threads, watch)
     table = table_of(test)
     if table is None or table.remote is not None:
         raise DataError(
             f"algorithm 'boss-mb' needs a table in this process, for the score; use {setting('algorithm', 'iamb')}"
         )
     if len(among) > MOST_COLUMNS:
-        near = nearest(table, target, candidates, NEAREST, MOST_COLUMNS, threads)
+        near = nearest(table, target, others, NEAREST, MOST_COLUMNS, threads)
         among = [k for k in among if k in near]
 
     def found() -> ParentsOf:
         return _search(BlockScore(table, among, threads), among, knowledge, threads, watch)
 
-    key = "network of the highest score", tuple(among)
-    return found() if knowledge is not None else table.memory.keep(key, found, 64 * len(among))
+    key = "network of the highest score", tuple(among), None if knowledge is None else knowledge.key
+    return table.memory.keep(key, found, 64 * len(among))
 
 
 def _search(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +43,13 @@ class PerfectScore(Score):
             for parent in np.flatnonzero(weights[index[name]]):
                 effects[index[name]] += weights[index[name], parent] * effects[parent]
         self.covariance: NDArray[np.float64] = np.array([[math.fsum(a * b) for b in effects] for a in effects])
+
+    def among(self, columns: Sequence[int]) -> PerfectScore:
+        """Return the score of some of the variables, in this order; the others are not observed."""
+        found = copy(self)
+        found.variables = tuple(self.variables[k] for k in columns)
+        found.covariance = self.covariance[np.ix_(columns, columns)]
+        return found
 
     def local(self, child: int, parents: Sequence[int]) -> float:
         """Return the score of a child with its parents; noise has variance 1, so that true families score about 0.
