@@ -9,6 +9,7 @@ are among the former unless their effects cancel, and its spouses among the pare
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from weakref import WeakKeyDictionary
 
 from serape.arrays import Positions
 from serape.errors import DataError
@@ -29,6 +30,7 @@ NEAREST = 50
 
 ParentsOf = Mapping[int, frozenset[int]]
 """The parents of each variable that was searched, by position."""
+_OF_ORACLES: WeakKeyDictionary[DSeparation, dict[object, ParentsOf]] = WeakKeyDictionary()
 
 
 def parents_around(
@@ -43,8 +45,13 @@ def parents_around(
     """Return a network of the highest score of the target and others, which obeys the knowledge."""
     names = test.variables
     among = sorted({target, *others.tolist()}, key=names.__getitem__)  # ties do not depend on the order of columns
+    key = "network of the highest score", tuple(among), None if knowledge is None else knowledge.key
     if isinstance(test, DSeparation):
-        return _search(PerfectScore(test.graph, names).among(among), among, knowledge, threads, watch)
+        kept = _OF_ORACLES.setdefault(test, {})
+        if key not in kept:
+            score = PerfectScore(test.graph, names).among(among)
+            kept[key] = _search(score, among, knowledge, threads, watch)
+        return kept[key]
     table = table_of(test)
     if table is None or table.remote is not None:
         raise DataError(
@@ -53,11 +60,11 @@ def parents_around(
     if len(among) > MOST_COLUMNS:
         near = nearest(table, target, others, NEAREST, MOST_COLUMNS, threads)
         among = [k for k in among if k in near]
+        key = key[0], tuple(among), key[2]
 
     def found() -> ParentsOf:
         return _search(BlockScore(table, among, threads), among, knowledge, threads, watch)
 
-    key = "network of the highest score", tuple(among), None if knowledge is None else knowledge.key
     return table.memory.keep(key, found, 64 * len(among))
 
 
