@@ -191,12 +191,6 @@ class BoundKnowledge:
         )
 
     @property
-    def key(self) -> tuple[object, ...]:
-        """The same for the same knowledge."""
-        pairs = frozenset(_each_once(self._forbidden_neighbours))
-        return self.required, self._forbidden, frozenset(self._tier.items()), pairs
-
-    @property
     def is_empty(self) -> bool:
         """Whether nothing is known."""
         return not (self.required or self._forbidden or self._forbidden_neighbours or len(set(self._tier.values())) > 1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal
 
+Poll = Callable[[], object]
+"""Called now and then during long work; it may raise to end it."""
 Finds = Literal["blanket", "parents-children"]
 """The question about a target."""
 FindsEdges = Literal["skeleton", "network"]

@@ -58,7 +58,7 @@ def numbers() -> serape.Table:
 @pytest.mark.parametrize("split", SPLITS)
 def test_every_algorithm_gives_the_answer_of_one_process(client: Any, asia: serape.Table, split: str) -> None:
     table = serape.dask.table(client, asia, split=split)  # type: ignore[arg-type]
-    for algorithm in ALGORITHMS:
+    for algorithm in set(ALGORITHMS) - {"boss-mb"}:  # which refuses columns that are not in this process
         for question in (serape.markov_blanket, serape.parents_children):
             try:
                 expected = question(asia, "either", algorithm=algorithm)

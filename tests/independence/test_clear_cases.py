@@ -127,7 +127,7 @@ def test_all_rows_decide_on_request(table: serape.Table) -> None:
     search = Search(Residuals(table), decide_on_part=False)
     assert search.strongest(T, [STRONG, WEAK, NOISE], ()) == STRONG
     assert search.tally.tests_by_size == {0: 3}
-    both = [serape.markov_blanket(table, "t", n_jobs=1, decide_on_part=on) for on in (True, False)]
+    both = [serape.markov_blanket(table, "t", "iamb", n_jobs=1, decide_on_part=on) for on in (True, False)]
     assert set(both[0].blanket) == set(both[1].blanket)
     assert both[0].tests < both[1].tests
 
@@ -232,6 +232,6 @@ def test_causes_and_networks_are_those_of_all_rows(table: serape.Table) -> None:
     both = [serape.causes(table, "t", n_jobs=1, decide_on_part=on) for on in (True, False)]
     assert both[0].marks == both[1].marks
     assert set(both[0].graph.edges) == set(both[1].graph.edges)
-    networks = [serape.network(table, n_jobs=1, decide_on_part=on) for on in (True, False)]
+    networks = [serape.network(table, "hiton-pc", n_jobs=1, decide_on_part=on) for on in (True, False)]
     assert set(networks[0].edges) == set(networks[1].edges)
     assert networks[0].tests == networks[1].tests

@@ -26,10 +26,11 @@ def test_hpc_mb_is_hpc() -> None:
         (201, 101, False, "blanket", "hpc"),
         (4, 100_001, False, "blanket", "iamb"),
         (4, 100_001, False, "parents-children", "hiton-pc"),
-        (10, 200, True, "blanket", "hpc"),
-        (10, 201, True, "blanket", "iamb"),
-        (101, 200, True, "blanket", "iamb"),
-        (10, 201, True, "parents-children", "hiton-pc"),
+        (10, 200, True, "blanket", "boss-mb"),
+        (150, 201, True, "blanket", "boss-mb"),
+        (151, 200, True, "blanket", "iamb"),
+        (10, 201, True, "parents-children", "boss-mb"),
+        (151, 201, True, "parents-children", "hiton-pc"),
         (501, 30, True, "blanket", "fbed"),
         (501, 30, True, "parents-children", "hiton-pc"),
     ],
@@ -52,7 +53,7 @@ def test_level_and_rate_that_auto_picks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "continuous", "algorithm"), [(300, False, "hpc"), (50_001, False, "ges"), (300, True, "hiton-pc")]
+    ("rows", "continuous", "algorithm"), [(300, False, "hpc"), (50_001, False, "ges"), (300, True, "boss")]
 )
 def test_network_that_auto_picks(rows: int, continuous: bool, algorithm: str) -> None:
     random = np.random.default_rng(0)

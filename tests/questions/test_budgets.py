@@ -157,7 +157,7 @@ def test_each_target_draw_and_level_has_its_own_time(dense: serape.Table) -> Non
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_a_number_of_tests_ends_every_algorithm_at_the_same_place(dense: serape.Table, name: str) -> None:
-    whole = 400 if name != "fast-iamb" else 140
+    whole = {"fast-iamb": 140, "boss-mb": 100}.get(name, 400)
     one = ask(name, dense, max_tests=whole, reliability=None)
     two = ask(name, dense, max_tests=whole, reliability=None, n_jobs=2)
     assert not one.complete

@@ -180,12 +180,12 @@ def farm(rows: int, seed: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("algorithm", ["tabu", "sca", "ges", "xges", "boss", "mmhc", "h2pc"])
-@pytest.mark.parametrize("score", ["auto", "gaussian-bic", "bge", "cg-bic"])
+@pytest.mark.parametrize("score", ["auto", "gaussian-bic", "gaussian-ebic", "bge", "cg-bic"])
 def test_numbers(algorithm: str, score: str) -> None:
     table = serape.Table(farm(1500, 1))
     found = serape.network(table, algorithm, score=score)
     assert set(found.graph.edges) == {("rain", "growth"), ("heat", "growth"), ("growth", "harvest")}
-    assert found.score == ("gaussian-ebic" if score == "auto" else score)
+    assert found.score == ("block-ebic" if score == "auto" else score)
     assert found.dag is not None
     index = {name: k for k, name in enumerate(table.names)}
     parents = [{index[x] for x in found.dag.predecessors(name)} for name in table.names]
@@ -215,7 +215,7 @@ def test_edges_in_bootstraps(kind: str) -> None:
         found = serape.stability(
             data, finds="network", algorithm=algorithm, draws=10, sampling="bootstrap", random_state=1
         )
-        assert found.score == ("cg-ebic" if kind == "mixed" else "gaussian-ebic")
+        assert found.score == "block-ebic"
         share = {frozenset(edge[:2]): edge for edge in found.stable(0.9)}
         assert frozenset(("growth", "harvest")) in share
 
@@ -229,4 +229,8 @@ def test_scores_that_do_not_suit_the_columns() -> None:
     with pytest.raises(serape.OptionError, match="score 'gaussian' is not known"):
         serape.network(data, "ges", score="gaussian")
     found = serape.network(data)
-    assert any("algorithm='boss' is more accurate" in note for note in found.notes)
+    assert (found.algorithm, found.score) == ("boss", "block-ebic")
+    assert serape.network(data, score="gaussian-bic").score == "gaussian-bic"
+    for settings in ({"alpha": 0.01}, {"fdr": 0.1}, {"test": "partial-correlation"}, {"rule": "or"}):
+        assert serape.network(data, **settings).algorithm == "hiton-pc"
+    assert serape.network(data, score="bge", alpha=0.01).algorithm == "mmhc"

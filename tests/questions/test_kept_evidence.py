@@ -98,7 +98,8 @@ def test_it_is_that_of_a_single_question(
         if SETTINGS[settings].get("test") != "x2":
             refuse_tests(patched, repeated)
         told = {name: repr(facts(result)) for name, result in found.items()}
-    assert len(repeated) <= 8 * (n_jobs == 1 and ALGORITHMS[algorithm].shares)
+    few = ALGORITHMS[algorithm].shares or ALGORITHMS[algorithm].family == "score"  # one test separates, not a screen
+    assert len(repeated) <= 8 * (n_jobs == 1 and few)
     for name in table.names:
         assert told[name] == alone(algorithm, name, settings), name
 

@@ -163,8 +163,8 @@ class TestKinds:
         random = np.random.default_rng(0)
         a = random.normal(size=400)
         data = {"a": a, "b": a + random.normal(size=400), "g": np.where(a > 0, "x", "y")}
-        found = serape.network(data)
-        assert any("'hiton-pc' was chosen because" in note for note in found.notes)
+        assert serape.network(data).algorithm == "boss"
+        found = serape.network(data, "hiton-pc")
         assert any("test 'residuals' was chosen because" in note for note in found.notes)
         assert len(found.edges) >= 2
         for algorithm in ("mmhc", "tabu", "ges", "sca", "auto"):

@@ -125,8 +125,7 @@ def test_a_network_of_mixed_columns() -> None:
     y = x + b + random.normal(size=2000)
     frame = pd.DataFrame({"a": a, "b": b, "x": x, "y": y}).astype({"a": str, "b": str})
     for algorithm in ("ges", "boss", "tabu", "sca", "mmhc"):
-        found = serape.network(frame, algorithm)
-        assert found.score == "cg-ebic"
+        found = serape.network(frame, algorithm, score="cg-ebic")
         assert {frozenset(edge) for edge in found.edges} == {frozenset("ax"), frozenset("xy"), frozenset("by")}
 
 

@@ -17,7 +17,7 @@ was asked before; another order of the rows changes its last digits, as the sums
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol, cast
@@ -30,10 +30,9 @@ from serape.arrays import Floats, Positions
 from serape.data.table import Table
 from serape.engines.scored import Scored
 from serape.errors import OptionError
-from serape.types import EngineName
+from serape.types import EngineName, Poll
 from serape.wording import setting
 
-Poll = Callable[[], object]
 KINDS = ("score", "common value", "power", "level")
 """The kinds of scores, by number."""
 _POWER = KINDS.index("power")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from serape.arrays import Candidates as Candidates
 from serape.arrays import Floats as Floats
 from serape.errors import OptionError
+from serape.types import Poll as Poll
 
 if TYPE_CHECKING:
     from serape.independence.effects import Effect
@@ -21,8 +22,6 @@ Rows = float | NDArray[np.int64] | None
 """The number of rows of one or many tests; None where there are no data."""
 TestColumns = tuple[NDArray[np.intp], NDArray[np.uint32], Floats, Floats]
 """Of several answers, the index, x, log p and statistic of each."""
-Poll = Callable[[], object]
-"""Called now and then during long work; it may raise to end it."""
 
 
 @dataclass(frozen=True, slots=True)

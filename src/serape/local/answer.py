@@ -22,3 +22,5 @@ class Answer:
     parents_children: Collection[int | str] | None = None
     spouses: Mapping[int | str, Collection[int | str]] | None = None
     """For each spouse, its common children with the target."""
+    spouse_tests: Mapping[tuple[int, int], tuple[int, ...]] | None = None
+    """By spouse and child, given which set spouse and target were tested, if not given a separating set and the child."""

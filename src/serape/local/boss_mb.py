@@ -38,29 +38,36 @@ def boss_mb(search: Search, target: int) -> Answer:
     parents = search.parents_by_score(target)
     possible = set(search.candidates(target).tolist())
     near = [x for x in _neighbours(target, parents) if x in possible and _is_confirmed(search, x, target, parents)]
-    others = [x for x in _spouses(target, parents) if x in possible]
-    via = {x: _confirmed_children(search, x, target, near, parents) for x in others}
-    spouses = {x: children for x, children in via.items() if children}
+    spouses: dict[int, list[int]] = {}
+    tests: dict[tuple[int, int], tuple[int, ...]] = {}
+    for x in _spouses(target, parents):
+        children = [y for y in near if {x, target} <= parents[y] and _is_confirmed(search, x, y, parents)]
+        if x not in possible or not children:
+            continue
+        _separate(search, x, target, parents)
+        for y in children:
+            given = _dependent_given(search, x, target, _given(parents[y] - {x, target}), (y,))
+            if given is not None:
+                spouses.setdefault(x, []).append(y)
+                tests[x, y] = given
     for x in (*near, *spouses):
         blanket.add(x)
     _grow(search, target, blanket)
-    return Answer(tuple(blanket), [x for x in blanket if x not in spouses], spouses)
+    return Answer(tuple(blanket), [x for x in blanket if x not in spouses], spouses, tests)
 
 
 def boss_pc(search: Search, target: int) -> list[int]:
     """Find the parents and children of the target by BOSS-MB: those of the blanket that are no spouses."""
-    found, parents = boss_mb(search, target), search.parents_by_score(target)
-    undecided = [
-        x
-        for x in map(int, found.spouses or ())  # the parents of one of the two separate them
-        if not any(search.independent(x, target, _given(parents[y])) for y in (target, x))
-    ]
-    if undecided:
+    return [int(x) for x in boss_mb(search, target).parents_children or ()]
+
+
+def _separate(search: Search, x: int, target: int, parents: Parents) -> None:
+    """Separate a spouse from the target by the parents of one of the two, which a network always allows."""
+    if not any(search.independent(x, target, _given(parents[y])) for y in (target, x)):
         search.notes.append(
-            f"the search ended because the network of the highest score has no further arc; {len(undecided):,} other "
-            f"parents of the target's children depend on it given the parents of either, too"
+            f"the search ended because the network of the highest score has no further arc; "
+            f"{search.test.variables[x]!r} depends on the target given the parents of either, too"
         )
-    return [int(x) for x in found.parents_children or ()]
 
 
 def _grow(search: Search, target: int, blanket: Members) -> None:
@@ -81,32 +88,23 @@ def _spouses(target: int, parents: Parents) -> list[int]:
     return sorted(others)
 
 
-def _confirmed_children(search: Search, x: int, target: int, near: list[int], parents: Parents) -> list[int]:
-    """Return the children of the target of which x is confirmed to be a parent, and a spouse given the child."""
-    return [
-        y
-        for y in near
-        if {x, target} <= parents[y]
-        and _is_confirmed(search, x, y, parents)
-        and _depends(search, x, target, _given(parents[y] - {x, target}), (y,))
-    ]
-
-
 def _is_confirmed(search: Search, x: int, y: int, parents: Parents) -> bool:
     """Return whether an arc is dependent given the other parents of its head."""
     head, tail = (y, x) if x in parents[y] else (x, y)
-    return _depends(search, x, y, _given(parents[head] - {tail}))
+    return _dependent_given(search, x, y, _given(parents[head] - {tail})) is not None
 
 
-def _depends(search: Search, x: int, y: int, others: tuple[int, ...], always: tuple[int, ...] = ()) -> bool:
-    """Return whether two variables are dependent given both sets or, where rows are too few for that, the second."""
+def _dependent_given(
+    search: Search, x: int, y: int, others: tuple[int, ...], always: tuple[int, ...] = ()
+) -> tuple[int, ...] | None:
+    """Return given which set two variables are dependent: both together or, where rows are too few, the second."""
     for given in dict.fromkeys(((*others, *always), always)):
         if search.clearly_dependent(x, y, given):  # which a part of many rows shows
-            return True
+            return given
         outcome = search.ask(x, y, given)
         if outcome is not None:
-            return outcome.log_p <= search.log_alpha
-    return False
+            return given if outcome.log_p <= search.log_alpha else None
+    return None
 
 
 def _given(parents: frozenset[int]) -> tuple[int, ...]:

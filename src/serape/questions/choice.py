@@ -15,7 +15,7 @@ from serape.local.registry import Algorithm, DataKind, automatic, find_algorithm
 from serape.names import match
 from serape.settings import FIELDS, DataSettings
 from serape.types import Finds
-from serape.wording import algorithm_option, literal, question, setting
+from serape.wording import algorithm_option, literal, question
 
 TableOrTest = Table | IndependenceTest
 Choice = Callable[[object, Finds, Callable[[], TableOrTest]], Algorithm]

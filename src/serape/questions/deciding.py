@@ -5,8 +5,8 @@
 - A parent or child: the weakest association that any test of the pair showed; with a false discovery rate, of the tests
   of both sides, the weaker side counts. Where one side is enough (HPC, and edges by the rule "or") it is the stronger
   one, and twice its p counts, because there are two to choose from.
-- A spouse: its test given the set that separates it from the target, and the child; the weakest association that a
-  test showed, if the search asked for no such set. It needs the edges to the child,
+- A spouse: its test given the set that separates it from the target, and the child, or given another set that the
+  algorithm names. It needs the edges to the child,
   too, so with a rate the largest p of the three counts, that of the best of several children, times their number.
 - A variable that is left out by an algorithm that separates by subsets: the test that separates it from the target, if
   there is one. To one that conditions on the whole blanket, independence given fewer says nothing about a spouse.
@@ -96,12 +96,11 @@ def of_members(search: Search, target: int, answer: Answer, *, either: bool) -> 
     spouses = {int(x): positions(via) for x, via in (answer.spouses or {}).items()}
 
     def of_spouse(x: int, children: list[int]) -> Weighed:
-        separating = search.separating_set(x, target)
-        shown = None if separating is not None else of_edge(search, x, target, either=either).test
+        separating = search.separating_set(x, target) or ()
         paths = []
         for y in children:
-            given = (*(separating or ()), y)
-            own = shown or DecidingTest.of(search.repeat(x, target, given), given)
+            given = (answer.spouse_tests or {}).get((x, y), (*separating, y))
+            own = DecidingTest.of(search.repeat(x, target, given), given)
             edges = [(of_edge(search, target, y, either=either), target), (of_edge(search, x, y, either=either), x)]
             edge, end = max(edges, key=lambda one: one[0].log_p)
             weighed = Weighed(own.counted, own)

@@ -272,7 +272,7 @@ class Query:
         return search
 
     def _network_around(
-        self, target: int, candidates: Positions, tick: Callable[[], None], *, threads: int
+        self, target: int, others: Positions, tick: Callable[[], None], *, threads: int
     ) -> Mapping[int, frozenset[int]]:
         """Return the network of the highest score around a target."""
         from serape.structure.around import parents_around  # few algorithms ask for it
@@ -281,7 +281,7 @@ class Query:
             del arcs, total
             tick()
 
-        return parents_around(self.source, target, candidates, self.knowledge, threads=threads, watch=watch)
+        return parents_around(self.source, target, others, threads=threads, watch=watch)
 
     def answer(self, search: Search, target: int) -> Answer:
         """Return the algorithm's answer about a target, in positions."""

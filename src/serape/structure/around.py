@@ -15,10 +15,9 @@ from serape.arrays import Positions
 from serape.errors import DataError
 from serape.independence import IndependenceTest, table_of
 from serape.independence.d_separation import DSeparation
-from serape.knowledge import BoundKnowledge
 from serape.structure.block_score import BlockScore, nearest
 from serape.structure.boss import boss
-from serape.structure.equivalence import agreeing_member, member
+from serape.structure.equivalence import member
 from serape.structure.perfect_score import PerfectScore
 from serape.structure.scores import Score
 from serape.structure.stopping import ScoreCallback
@@ -37,20 +36,23 @@ def parents_around(
     test: IndependenceTest,
     target: int,
     others: Positions,
-    knowledge: BoundKnowledge | None = None,
     *,
     threads: int = 1,
     watch: ScoreCallback | None = None,
 ) -> ParentsOf:
-    """Return a network of the highest score of the target and others, which obeys the knowledge."""
+    """Return a network of the highest score of the target and others.
+
+    Knowledge has no part in it: what it forbids is left out of the answer, as where tests find it, and what is true
+    about directions changes no blanket.
+    """
     names = test.variables
     among = sorted({target, *others.tolist()}, key=names.__getitem__)  # ties do not depend on the order of columns
-    key = "network of the highest score", tuple(among), None if knowledge is None else knowledge.key
+    key = "network of the highest score", tuple(among)
     if isinstance(test, DSeparation):
         kept = _OF_ORACLES.setdefault(test, {})
         if key not in kept:
             score = PerfectScore(test.graph, names).among(among)
-            kept[key] = _search(score, among, knowledge, threads, watch)
+            kept[key] = _search(score, among, threads, watch)
         return kept[key]
     table = table_of(test)
     if table is None or table.remote is not None:
@@ -60,23 +62,15 @@ def parents_around(
     if len(among) > MOST_COLUMNS:
         near = nearest(table, target, others, NEAREST, MOST_COLUMNS, threads)
         among = [k for k in among if k in near]
-        key = key[0], tuple(among), key[2]
+        key = key[0], tuple(among)
 
     def found() -> ParentsOf:
-        return _search(BlockScore(table, among, threads), among, knowledge, threads, watch)
+        return _search(BlockScore(table, among, threads), among, threads, watch)
 
     return table.memory.keep(key, found, 64 * len(among))
 
 
-def _search(
-    score: Score,
-    among: Sequence[int],
-    knowledge: BoundKnowledge | None,
-    threads: int,
-    watch: ScoreCallback | None,
-) -> ParentsOf:
-    bound = None if knowledge is None else knowledge.among(among)
-    graph = boss(score, knowledge=bound, threads=threads, watch=watch)
-    parents = (None if bound is None else agreeing_member(graph, bound)) or member(graph, score.variables)
+def _search(score: Score, among: Sequence[int], threads: int, watch: ScoreCallback | None) -> ParentsOf:
+    parents = member(boss(score, threads=threads, watch=watch), score.variables)
     assert parents is not None
     return {y: frozenset(among[x] for x in own) for y, own in zip(among, parents, strict=True)}

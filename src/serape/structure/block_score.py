@@ -68,7 +68,9 @@ class Blocks:
         """Return the blocks of some columns of a table, made once and kept with it."""
         among = tuple(columns)
         return table.memory.keep(
-            (cls, among), lambda: cls.made_of(CoreRows(table), among, table, threads), lambda made: made.correlations.nbytes
+            (cls, among),
+            lambda: cls.made_of(CoreRows(table), among, table, threads),
+            lambda made: made.correlations.nbytes,
         )
 
     @classmethod

@@ -10,7 +10,8 @@ from serape.structure.gaussian_score import BGe, GaussianBIC, GaussianEBIC, Gaus
 from serape.structure.mixed_score import ConditionalGaussianBIC, ConditionalGaussianEBIC
 
 NUMBER_SCORES: Mapping[str, type[GaussianScore | ConditionalGaussianBIC | BlockScore]] = {
-    score.name: score for score in (GaussianBIC, GaussianEBIC, BGe, ConditionalGaussianBIC, ConditionalGaussianEBIC, BlockScore)
+    score.name: score
+    for score in (GaussianBIC, GaussianEBIC, BGe, ConditionalGaussianBIC, ConditionalGaussianEBIC, BlockScore)
 }
 """The scores that take columns of numbers."""
 

@@ -5,7 +5,7 @@ The core makes the scores and the polynomials; so the matrix is that of the core
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,11 @@ from serape.arrays import Floats, Positions
 from serape.data.table import Table
 from serape.engines.gpu.device import Device
 from serape.engines.gram_matrix import KINDS, CoreRows
+from serape.types import Poll
 
 _BLOCK_BYTES = 1 << 28  # of the scores of a block of rows
 _SHARE = 1 / 8  # of the memory, that these may take
 _SCORE, _COMMON, _POWER, _LEVEL = range(len(KINDS))
-Poll = Callable[[], object]
 
 
 class DeviceRows:
