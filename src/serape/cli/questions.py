@@ -57,10 +57,22 @@ _SHARED: dict[str, Any] = {
         ),
     ],
     "score": Annotated[
-        Literal["auto", "bdeu", "bic", "aic", "k2", "gaussian-bic", "gaussian-ebic", "bge", "cg-bic", "cg-ebic"],
+        Literal[
+            "auto",
+            "bdeu",
+            "bic",
+            "aic",
+            "k2",
+            "gaussian-bic",
+            "gaussian-ebic",
+            "bge",
+            "cg-bic",
+            "cg-ebic",
+            "block-ebic",
+        ],
         typer.Option(
             help="The score, for algorithms that use one: the first four for categories, the next three for "
-            "numbers, the last two for any columns."
+            "numbers, the last three for any columns."
         ),
     ],
     "checkpoint": Annotated[

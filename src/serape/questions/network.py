@@ -62,8 +62,9 @@ def network(
         As for `markov_blanket`. Algorithms that use a score alone also accept a `Score`.
     algorithm
         - "auto": "hpc" for categorical columns (up to 1,000, and 50,000 rows; "ges" if there are more rows, "mmhc" if
-          there are more columns or if you ask for a score), "hiton-pc" if some columns are numbers, because their
-          relations may be curved.
+          there are more columns or if you ask for a score), "boss" if some columns are numbers. It is "hiton-pc" for
+          these if values are missing, there are more than 1,000 columns, or you pass settings of tests, such as an
+          alpha ("mmhc" if you ask for a score then).
         - "mmhc", "h2pc": a skeleton by MMPC or HPC, in which tabu search finds the graph of the highest
           score. Options: `tabu` (100), `patience` (15), `max_parents`.
         - "tabu", "sca": tabu search among all graphs, or among the `k` (10) most promising parents of each variable.
@@ -75,9 +76,9 @@ def network(
           separating sets decide their direction.
     score
         For categories "bdeu", "bic", "aic" or "k2"; for numbers "gaussian-bic", "gaussian-ebic" or "bge"; for columns
-        of any kind "cg-bic" or "cg-ebic"; or a `Score`. "auto" follows the columns. For categories it is "bdeu" for
-        mmhc and h2pc, as in their papers, and "bic" for the other algorithms that use a score; for numbers it is
-        "gaussian-ebic", for mixtures "cg-ebic".
+        of any kind "cg-bic", "cg-ebic" or "block-ebic"; or a `Score`. "auto" follows the columns. For categories it is
+        "bdeu" for mmhc and h2pc, as in their papers, and "bic" for the other algorithms that use a score; if some
+        columns are numbers, it is "block-ebic".
     equivalent_sample_size
         The equivalent sample size of BDeu.
     rule

@@ -166,9 +166,9 @@ class Search(PreparingSearch):
         if up_to < log_p <= level:
             many = len(screen.dependents(level))
             self.notes.append(
-                f"the search ended because no candidate depends on the target given the members beyond doubt: p of "
-                f"{many:,} {'is' if many == 1 else 'are'} at most alpha, but above {p_text(math.exp(up_to))}, alpha "
-                f"divided by the number of candidates"
+                f"the search ended because no candidate depends on the target given the members beyond doubt: {many:,} "
+                f"{'has' if many == 1 else 'have'} p up to alpha, but above {p_text(up_to)}, alpha divided by the "
+                f"number of candidates"
             )
             return None
         if log_p > level:  # or no test is reliable
