@@ -28,7 +28,7 @@ SECTIONS = {
 
 BLANKET = (
     "gs", "iamb", "inter-iamb", "iamb-npc", "inter-iamb-npc", "fast-iamb", "fbed", "mmmb", "hiton-mb", "pcmb", "ipc-mb",
-    "dos", "hpc", "hpc-mb", "auto",
+    "dos", "hpc", "hpc-mb", "boss-mb", "auto",
 )  # fmt: skip
 NEIGHBOURS = ("inter-iapc", "mmpc", "hiton-pc", "pcd", "pcmb", "ipc-mb", "dos", "hpc", "auto")
 SKELETON = (*NEIGHBOURS, "pc-stable")
@@ -41,7 +41,7 @@ STEPWISE = (
 )  # fmt: skip
 COUNTED = ("bdeu", "bic", "aic", "k2", "loglik")  # the last is refused: it rises with every arc
 OF_NUMBERS = ("gaussian-bic", "gaussian-ebic", "bge")
-OF_MIXTURES = ("cg-bic", "cg-ebic")
+OF_MIXTURES = ("cg-bic", "cg-ebic", "block-ebic")
 TESTS = {
     "categorical": (
         "auto", "auto", "g2", "x2", "trend", "g2-permutation", "g2-semiparametric", "x2-moments", "g2-shrinkage",

@@ -16,7 +16,7 @@ RUNS = 5000
 
 BLANKET = (
     "gs", "iamb", "inter-iamb", "iamb-npc", "inter-iamb-npc", "fast-iamb", "mmmb", "hiton-mb", "pcmb", "ipc-mb", "dos",
-    "hpc", "hpc-mb", "auto",
+    "hpc", "hpc-mb", "boss-mb", "auto",
 )  # fmt: skip
 NEIGHBOURS = ("inter-iapc", "mmpc", "hiton-pc", "pcmb", "ipc-mb", "dos", "hpc", "auto")
 NETWORK = (
