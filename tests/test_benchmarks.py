@@ -15,13 +15,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 
 import serape
 from benchmarks import memory
 from benchmarks.__main__ import COMMANDS, parse
-from benchmarks.accuracy import choosing, knockoffs, real_classes, selector
+from benchmarks.accuracy import blocks, choosing, knockoffs, real_classes, selector
 from benchmarks.common import data, output, timing
 from benchmarks.peers import questions as peer_questions
 from benchmarks.peers import runner
@@ -65,6 +66,7 @@ PARTS = (
     "kernels strategies",
     "accuracy automatic",
     "accuracy blankets",
+    "accuracy blocks",
     "accuracy calibration",
     "accuracy causes",
     "accuracy hidden",
@@ -536,6 +538,34 @@ def test_rows_of_real_data_are_drawn(tmp_path: Path) -> None:
     columns, target = real_classes.drawn_rows(tmp_path, "adult", 0)
     assert target == "income"
     assert sorted(columns["age"].tolist()) == ["39", "40"]
+
+
+def test_rows_of_a_fitted_network() -> None:
+    """Of two categories and two numbers: the first category changes fastest among the columns of coefficients."""
+    nodes = {
+        "y": {
+            "parents": np.array(["x", "a", "b"]),
+            "coefficients": np.array([[0.0, 10.0, 20.0, 30.0, 40.0, 50.0], [1.0, 1.0, 1.0, 1.0, 1.0, -1.0]]),
+            "sd": np.zeros(6),
+        },
+        "a": {"parents": np.array([]), "prob": np.array([0.5, 0.5])},
+        "b": {"parents": np.array([]), "prob": np.array([0.2, 0.3, 0.5])},
+        "x": {"parents": np.array([]), "coefficients": np.array([3.0]), "sd": np.array([0.1])},
+    }
+    columns, graph = blocks.sampled(nodes, 2000, 1)
+    assert set(graph.edges) == {("x", "y"), ("a", "y"), ("b", "y")}
+    a, b = (np.array([int(level[1:]) for level in columns[name]]) for name in "ab")
+    np.testing.assert_allclose(np.bincount(b) / 2000, [0.2, 0.3, 0.5], atol=0.05)
+    assert abs(columns["x"].mean() - 3) < 0.01
+    cell = a + 2 * b
+    np.testing.assert_allclose(columns["y"], 10 * cell + np.where(cell == 5, -1, 1) * columns["x"])
+
+
+def test_blankets_in_a_class() -> None:
+    graph = nx.DiGraph([("a", "c"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "d"), ("f", "e"), ("e", "f")])
+    expected = {"a": "bc", "b": "ac", "c": "abd", "d": "ce", "e": "df", "f": "e"}
+    assert {name: "".join(sorted(blocks.blanket_in(graph, name))) for name in graph} == expected
+    assert blocks.compared({"x": "ab", "y": ""}, {"x": {"a", "c"}, "y": set()}) == (0.5**0.5 / 2, 0.25, 0.75)
 
 
 def test_an_effect_depends_on_its_causes_alone() -> None:

@@ -3,6 +3,7 @@
 from benchmarks.accuracy import (
     automatic,
     blankets,
+    blocks,
     calibration,
     causes,
     choosing,
@@ -28,6 +29,7 @@ COMMAND = Command(
     {
         "automatic": Part(automatic.run, automatic.options),
         "blankets": Part(blankets.run, blankets.options),
+        "blocks": Part(blocks.run, blocks.options),
         "calibration": Part(calibration.run, calibration.options),
         "causes": Part(causes.run, causes.options),
         "hidden": Part(causes.run_hidden, causes.options),

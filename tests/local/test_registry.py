@@ -28,6 +28,7 @@ def test_hpc_mb_is_hpc() -> None:
         (4, 100_001, False, "parents-children", "hiton-pc"),
         (10, 200, True, "blanket", "boss-mb"),
         (150, 201, True, "blanket", "boss-mb"),
+        (2, 50_001, True, "blanket", "iamb"),
         (151, 200, True, "blanket", "iamb"),
         (10, 201, True, "parents-children", "boss-mb"),
         (151, 201, True, "parents-children", "hiton-pc"),

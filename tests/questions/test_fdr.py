@@ -158,13 +158,13 @@ def test_members_are_tested_once_and_counted_as_asked(
 def test_a_candidate_that_joined_is_not_tested_again_given_the_others(wide: pd.DataFrame) -> None:
     class Questions(Recording):
         def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
-            asked.append((frozenset((x, y)), frozenset(given)))
+            questions.append((frozenset((x, y)), frozenset(given)))
             return super().test(x, y, given)
 
-    asked: list[tuple[frozenset[int], frozenset[int]]] = []
+    questions: list[tuple[frozenset[int], frozenset[int]]] = []
     found = serape.markov_blanket(Questions(wide), "y", "iamb", fdr=0.1)
     assert len(found.members) > 1
-    assert len(set(asked)) == len(asked) < found.tests
+    assert len(set(questions)) == len(questions) < found.tests
 
 
 def test_a_member_that_is_dropped_is_explained(wide: pd.DataFrame) -> None:

@@ -16,7 +16,8 @@ from serape.arrays import Floats, Positions
 from serape.distributed import shards
 from serape.distributed.engine import ClusterEngine
 from serape.distributed.shards import Indicators
-from serape.engines.gram_matrix import KINDS, Poll
+from serape.engines.gram_matrix import KINDS
+from serape.types import Poll
 
 if TYPE_CHECKING:
     from serape.distributed.table import ClusterTable

@@ -23,4 +23,4 @@ class Answer:
     spouses: Mapping[int | str, Collection[int | str]] | None = None
     """For each spouse, its common children with the target."""
     spouse_tests: Mapping[tuple[int, int], tuple[int, ...]] | None = None
-    """By spouse and child, given which set spouse and target were tested, if not given a separating set and the child."""
+    """By spouse and child, the set given which spouse and target were tested, if not a separating set and the child."""

@@ -3,10 +3,11 @@
 BOSS finds the network of the target and the other variables (`serape.structure.boss`). The neighbours of the target
 there, and the other parents of its children, are candidates for its blanket. The score decides which arcs there are;
 the test confirms them: X stays if the arc between X and the target is dependent given the other parents of the arc's
-head, and a spouse if, besides, the arc between it and the child is. So a bound on the false discovery rate holds for
-these answers as for all others, and what the score mistakes for a dependence meets a second judge that makes other
-assumptions. Each test conditions on the parents of one variable, not on the whole blanket, so the test sees weak members
-beside strong ones; where rows are too few for it, the test given nothing, or given the child alone, decides.
+head, and a spouse if, besides, the arc between it and the child is, and the two are dependent given the child and its
+other parents. So a bound on the false discovery rate holds for these answers as for all others, and what the score
+mistakes for a dependence meets a second judge that makes other assumptions. Each test conditions on the parents of one
+variable, not on the whole blanket, so it sees weak members beside strong ones; where rows are too few for it, the test
+given nothing, or given the child alone, decides.
 
 What the score cannot see, the test may: a variable outside joins the blanket, as a neighbour, if it depends on the
 target given the blanket beyond doubt, that is, with p up to alpha divided by the number of candidates; the strongest
@@ -38,7 +39,7 @@ def boss_mb(search: Search, target: int) -> Answer:
     parents = search.parents_by_score(target)
     possible = set(search.candidates(target).tolist())
     near = [x for x in _neighbours(target, parents) if x in possible and _is_confirmed(search, x, target, parents)]
-    spouses: dict[int, list[int]] = {}
+    spouses: dict[int | str, list[int | str]] = {}
     tests: dict[tuple[int, int], tuple[int, ...]] = {}
     for x in _spouses(target, parents):
         children = [y for y in near if {x, target} <= parents[y] and _is_confirmed(search, x, y, parents)]
@@ -50,8 +51,8 @@ def boss_mb(search: Search, target: int) -> Answer:
             if given is not None:
                 spouses.setdefault(x, []).append(y)
                 tests[x, y] = given
-    for x in (*near, *spouses):
-        blanket.add(x)
+    for member in (*near, *map(int, spouses)):
+        blanket.add(member)
     _grow(search, target, blanket)
     return Answer(tuple(blanket), [x for x in blanket if x not in spouses], spouses, tests)
 

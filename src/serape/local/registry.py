@@ -143,8 +143,8 @@ VERY_MANY_COLUMNS = 200_000
 """With more columns of categories, thousands depend on the target by chance, and hpc takes minutes to compare them."""
 FEW_ROWS, FEW_COLUMNS = 200, 100
 """With at most so many rows and columns that a score cannot use, hpc is the nearest to the truth."""
-SCORED_COLUMNS = 150
-"""Up to so many columns, some of them numbers, boss-mb is as fast as the algorithms that use tests alone."""
+SCORED_COLUMNS, SCORED_ROWS = 150, 50_000
+"""Up to so many columns, some of them numbers, and rows, boss-mb is as fast as the algorithms that use tests alone."""
 
 
 DataKind = Literal["categorical", "numbers", "gaps", "unknown"]
@@ -159,7 +159,7 @@ def automatic(finds: Finds, columns: int, rows: int, kind: DataKind) -> str:
     blanket = finds == "blanket"
     if kind == "unknown":
         return "iamb" if blanket else "inter-iapc"
-    if kind == "numbers" and columns <= SCORED_COLUMNS:
+    if kind == "numbers" and columns <= SCORED_COLUMNS and rows <= SCORED_ROWS:
         return "boss-mb"
     sparse = rows <= SPARSE_ROWS and columns > SPARSE_COLUMNS
     if kind == "categorical" and (sparse or columns > VERY_MANY_COLUMNS):

@@ -1,8 +1,8 @@
 """The network of the highest score around a target: of all columns, or, if they are many, of those nearest to it.
 
-Up to `MOST_COLUMNS` columns are searched together, so that the network serves every target: it is kept with the table.
-Of more columns, a part is searched: the target, the columns that raise its score most as a single parent, and those that
-raise the scores of these most, a few for each, until there are `MOST_COLUMNS`. The parents and children of the target
+Up to `MOST_COLUMNS` columns are searched together, so that the network serves every target: it is kept with the
+table. Of more columns, a part is searched: the target, the columns nearest to it by the correlations of their scores,
+and those nearest to these, a few for each, until there are `MOST_COLUMNS`. The parents and children of the target
 are among the former unless their effects cancel, and its spouses among the parents and children of its children.
 """
 

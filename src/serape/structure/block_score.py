@@ -2,11 +2,13 @@
 
 A column is a block of scores (`serape.engines.gram_matrix`): a number has the normal scores of its ranks and some
 *further* scores, an indicator of a frequent value and polynomials of the normal scores; a category has indicators of
-its levels, of the 15 most frequent ones beside the most frequent one of all. A set of columns is worth the Gaussian likelihood of all its scores, −½ N ln det of their correlations, less
-½ ln(N) for each product of a score of one column and a score of another, and less ln(p) for each pair of columns, with N
-rows and p columns. A family is worth what it adds to the set of its parents. Therefore
+the 15 levels that come after its most frequent one. A set of columns is worth the Gaussian likelihood of all its
+scores, −½ N ln det of their correlations, less ½ ln(N) for each product of a score of one column and a score of
+another, and less ln(p) for each pair of columns, with N rows and p columns. A family is worth what it adds to the set
+of its parents. Therefore
 
-- Markov-equivalent networks have the same score, whatever the scores of a column are;
+- Markov-equivalent networks have the same score, whatever the scores of a column are, unless rows are too few for a
+  family (see below);
 - numbers may be skewed and have heavy tails, and relations may be curved;
 - rows are read for the correlations alone: then the time of a search does not depend on their number.
 
@@ -88,16 +90,15 @@ class Blocks:
         joined = np.concatenate(kept)
         place = np.zeros(len(table.names), np.int64)
         place[list(columns)] = np.arange(len(columns))
-        joined = joined[np.lexsort((joined[:, 2], joined[:, 0], place[joined[:, 1]]))]
+        joined = joined[np.argsort(place[joined[:, 1]], kind="stable")]
         begins = np.searchsorted(place[joined[:, 1]], np.arange(len(columns) + 1)).astype(np.uint32)
-        if len(joined) == len(first):  # `first` has the order of the columns
-            correlations = of_first
-        else:
+        correlations = of_first  # `first` has the order of the columns
+        if len(joined) > len(first):
             correlations = rows.products(joined, 0, threads, None) / rows.rows
         return cls(joined, begins, np.ascontiguousarray(correlations), rows.rows)
 
     def names_of(self, place: int) -> tuple[str, ...]:
-        """Return what the scores of a column are, by its place among the columns: "score", "common value", "power 2", "level 3"."""
+        """Return what the scores of a column (by its place) are: "score", "common value", "power 2", "level 3"."""
         own = self.scores[self.begins[place] : self.begins[place + 1]]
         return tuple(KINDS[kind] + (f" {value}" if kind >= _FURTHER[1] else "") for kind, _, value in own.tolist())
 
@@ -107,7 +108,8 @@ def _without_rare_levels(scores: Positions) -> Positions:
     is_level = scores[:, 0] == KINDS.index("level")
     starts = np.flatnonzero(np.diff(scores[:, 1], prepend=-1.0))
     place = np.arange(len(scores)) - np.repeat(starts, np.diff(np.append(starts, len(scores))))
-    return scores[~is_level | (place < LEVELS)]
+    kept: Positions = scores[~is_level | (place < LEVELS)]
+    return kept
 
 
 def _chunks(further: Positions) -> list[Positions]:

@@ -10,8 +10,9 @@ to infinity, the graph of any order has the independences of the data only, and 
 graph.
 
 The first order is that of the names. The search ends at a local optimum, so it begins again with other orders, drawn
-at random, and takes the graph of the highest score: ten orders, fewer if there are more than 100 variables, one from
-1,000 on. The search is in the core, with the grow-shrink trees, which remember the scores; all starts share them.
+at random, and takes the graph of the highest score: ten orders, fewer if there are more than 100 variables (or scores
+that stand for them), one from 1,000 on. The search is in the core, with the grow-shrink trees, which remember the
+scores; all starts share them.
 
 With knowledge, parents that it requires come before their children in every order and are in every family, and none is
 grown that it does not allow. An arc that is forbidden one way is missing in orders that
@@ -50,7 +51,7 @@ def boss(
 ) -> PartlyDirected:
     """Return the completed graph at which the search ends; one of its class obeys the knowledge.
 
-    `starts` are the orders to begin with; None is 10, fewer if the score has a size of more than 100. `first` is the first
+    `starts` are the orders to begin with; None is 10, fewer if the size of the score is above 100. `first` is the first
     of them, in which no parent that knowledge requires comes after its child; None is the order of the names.
     """
     n = len(score.variables)
