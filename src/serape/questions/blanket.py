@@ -33,8 +33,8 @@ def markov_blanket(
         The variable, by name or position.
     algorithm
         A name from `serape.algorithms()`, a callable `algorithm(search, target, **options)`, or "auto": "hpc" for
-        categorical columns, "boss-mb" if some are numbers ("iamb" for more than 150 columns or with missing values,
-        "fbed" for more than 500); docs/choosing.md has the whole rule.
+        categorical columns, "boss-mb" if some are numbers ("iamb" for more than 150 columns, more than 50,000 rows or
+        with missing values, "fbed" for more than 500 columns); docs/choosing.md has the whole rule.
     hidden
         Whether common causes of the variables may be hidden, that is, not among them. If so, the blanket is that of an
         ancestral graph, and "auto" is "fbed" with k = "inf"; algorithms that do not find it are refused
