@@ -55,6 +55,7 @@ QUESTIONS = (
     Question("ipc-mb", "blanket", _fs("IPC_MB")),
     Question("dos", "blanket"),
     Question("hpc-mb", "blanket"),
+    Question("boss-mb", "blanket"),
     Question("inter-iapc", "parents-children"),
     Question("mmpc", "parents-children", (("PyBNesian", "MMPC"), ("pgmpy", "MMPC"), *_fs("MMPC"))),
     Question("hiton-pc", "parents-children", _fs("HITON_PC")),

@@ -226,3 +226,19 @@ def test_any_order_of_columns_gives_the_same_answer(seed: int) -> None:
     for target in ("bent", "tied", "level"):  # of copies, the first one in the table stands for all
         answers = [serape.markov_blanket(table, target, "boss-mb").blanket for table in without_copies]
         assert set(answers[0]) == set(answers[1])
+
+
+def test_gaps_are_refused_with_what_helps() -> None:
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": random.normal(size=100), "b": random.normal(size=100), "c": ["u", "v"] * 50})
+    frame.loc[3, "a"] = np.nan
+    frame.loc[5, "c"] = None
+    for ask in (
+        lambda table: serape.network(table, "boss"),
+        lambda table: serape.markov_blanket(table, "b", "boss-mb"),
+    ):
+        with pytest.raises(serape.DataError, match="missing in 'a', 'c'; pass missing='drop', or use tests alone"):
+            ask(serape.Table(frame, missing="pairwise"))
+    table = serape.Table(frame, missing="pairwise")
+    assert serape.network(table).algorithm == "hiton-pc"
+    assert serape.markov_blanket(table, "b").algorithm == "hpc"

@@ -42,8 +42,9 @@ from serape import _core
 from serape.arrays import Floats, Positions
 from serape.data.table import Table
 from serape.engines.gram_matrix import KINDS, CoreRows, ScoredRows
-from serape.independence.mixed import check_complete
+from serape.errors import DataError, abbreviate
 from serape.structure.scores import RoundedScore
+from serape.wording import setting
 
 DEGREE = 5
 """The highest degree of polynomials that are looked at."""
@@ -101,6 +102,16 @@ class Blocks:
         """Return what the scores of a column (by its place) are: "score", "common value", "power 2", "level 3"."""
         own = self.scores[self.begins[place] : self.begins[place + 1]]
         return tuple(KINDS[kind] + (f" {value}" if kind >= _FURTHER[1] else "") for kind, _, value in own.tolist())
+
+
+def _check_complete(table: Table, columns: Sequence[int]) -> None:
+    """Refuse columns with missing values, of numbers or of categories."""
+    refused = [table.names[k] for k in columns if k in table.missing]
+    if refused:
+        raise DataError(
+            f"score {BlockScore.name!r} needs complete columns, but values are missing in {abbreviate(refused)}; pass "
+            f"{setting('missing', 'drop')}, or use tests alone, as by {setting('algorithm', 'iamb')} or 'hiton-pc'"
+        )
 
 
 def _without_rare_levels(scores: Positions) -> Positions:
@@ -162,7 +173,7 @@ class BlockScore(RoundedScore):
     def __init__(self, table: Table, columns: Sequence[int] | None = None, threads: int = 1) -> None:
         """Make the score of a table, or of some of its columns, in this order."""
         among = range(len(table.names)) if columns is None else columns
-        check_complete(table, f"score {self.name!r}", table.searched if columns is None else columns)
+        _check_complete(table, table.searched if columns is None else columns)
         self.table = table
         self.variables = tuple(table.names[k] for k in among)
         self.blocks = blocks = Blocks.of(table, among, threads)
@@ -193,7 +204,7 @@ def nearest(table: Table, target: int, candidates: Positions, few: int, most: in
     A candidate is near if it raises the score as a single parent, the more the nearer. Of each of the few, as many
     are taken as there is room for.
     """
-    check_complete(table, f"score {BlockScore.name!r}", [target, *candidates.tolist()])
+    _check_complete(table, [target, *candidates.tolist()])
     rows = CoreRows(table)
     among = np.unique([target, *candidates.tolist()]).astype(np.uint32)
     among = among[~np.isin(among, list(table.identifiers))]
