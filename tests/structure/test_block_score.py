@@ -242,3 +242,17 @@ def test_gaps_are_refused_with_what_helps() -> None:
     table = serape.Table(frame, missing="pairwise")
     assert serape.network(table).algorithm == "hiton-pc"
     assert serape.markov_blanket(table, "b").algorithm == "hpc"
+
+
+def test_of_many_columns_the_nearest_are_searched() -> None:
+    """Spouses too, which tell nothing of the target by themselves; and a target without scores finds nothing."""
+    random = np.random.default_rng(3)
+    columns = {f"n{k}": random.normal(size=600) for k in range(320)}
+    columns["t"], columns["spouse"] = random.normal(size=(2, 600))
+    columns["child"] = columns["t"] + columns["spouse"] + random.normal(size=600)
+    columns["rare"] = np.where(np.arange(600) < 3, 1.5, 0.0) + np.where(np.arange(600) == 5, 2.5, 0.0)
+    table = serape.Table(columns, kinds="continuous")
+    found = serape.markov_blanket(table, "t", "boss-mb")
+    assert found.parents_children == ("child",)
+    assert found.spouses == {"spouse": ("child",)}
+    assert serape.markov_blanket(table, "rare", "boss-mb").blanket == ()

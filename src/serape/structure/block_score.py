@@ -201,8 +201,9 @@ class BlockScore(RoundedScore):
 def nearest(table: Table, target: int, candidates: Positions, few: int, most: int, threads: int = 1) -> set[int]:
     """Return the target, the `few` candidates nearest to it, and those nearest to these: at most so many columns.
 
-    A candidate is near if it raises the score as a single parent, the more the nearer. Of each of the few, as many
-    are taken as there is room for.
+    A candidate is near if a score of it, up to degree 3, and one of the other column have a correlation that the costs
+    of an arc allow; the larger, the nearer. Of those nearest to each of the few, as many are taken as there is room
+    for.
     """
     _check_complete(table, [target, *candidates.tolist()])
     rows = CoreRows(table)
@@ -213,9 +214,10 @@ def nearest(table: Table, target: int, candidates: Positions, few: int, most: in
     def strength(centre: int) -> Floats:
         """Return by column of `among` the largest squared correlation of a score of it and one of a column."""
         own = scores[:, 1] == centre
-        products = rows.products(np.concatenate([scores[~own], scores[own]]), int((~own).sum()), threads, None)
+        others = scores[~own]
+        products = rows.products(np.concatenate([others, scores[own]]), len(others), threads, None)[: len(others)]
         shares = np.zeros(len(table.names))
-        np.maximum.at(shares, scores[~own][:, 1], (products[: (~own).sum()] / rows.rows).__pow__(2).max(1))
+        np.maximum.at(shares, others[:, 1], ((products / rows.rows) ** 2).max(1, initial=0.0))
         return shares[among]
 
     found = {target}
