@@ -42,8 +42,10 @@ def boss_mb(search: Search, target: int) -> Answer:
     spouses: dict[int | str, list[int | str]] = {}
     tests: dict[tuple[int, int], tuple[int, ...]] = {}
     for x in _spouses(target, parents):
+        if x not in possible:
+            continue
         children = [y for y in near if {x, target} <= parents[y] and _is_confirmed(search, x, y, parents)]
-        if x not in possible or not children:
+        if not children:
             continue
         _separate(search, x, target, parents)
         for y in children:
